@@ -1,0 +1,1 @@
+"""Secure code execution for verifiable rewards."""

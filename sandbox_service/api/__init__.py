@@ -1,0 +1,1 @@
+"""The HTTP surface. May import `queue` and below; never what runs code."""

@@ -1,0 +1,1 @@
+"""Talks to the service over HTTP, sync and async. Knows only the wire (`schema`, `errors`)."""

@@ -1,0 +1,1 @@
+"""One live page. May import `queue` and below."""

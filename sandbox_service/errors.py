@@ -1,0 +1,156 @@
+"""Everything that can fail on our side, as one tree.
+
+What the submitted program does wrong is data (`Verdict`); what *we* fail at is one of these.
+
+    SandboxServiceError
+    ├── RequestError                 the caller's fault, 4xx
+    │   ├── InvalidSubmission        a field does not fit
+    │   ├── UnknownLanguage
+    │   ├── PayloadTooLarge
+    │   ├── UnsupportedEncoding
+    │   ├── NotAuthenticated
+    │   ├── NotAllowed
+    │   ├── NotFound
+    │   ├── Conflict
+    │   └── QueueFull                carries `retry_after_s`
+    └── ServiceError                 ours, 5xx
+        ├── SettingsError            refuses to start
+        ├── QueueUnavailable         Redis does not answer
+        └── SandboxError
+            ├── EngineUnavailable    no Docker daemon, no bubblewrap
+            ├── SandboxDied          the stream to a runner ended
+            └── ProtocolViolation    a runner said something it may not say
+
+Server and client share this table: the client raises the class the server meant, found by its
+`code` and never by import.
+"""
+
+from typing import ClassVar
+
+
+class SandboxServiceError(Exception):
+    """Root of all errors raised by this package."""
+
+    code: ClassVar[str] = "error"
+    http_status: ClassVar[int] = 500
+
+
+class RequestError(SandboxServiceError):
+    """The request cannot be accepted as sent; `field` names the part that does not fit."""
+
+    code = "request_error"
+    http_status = 400
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class InvalidSubmission(RequestError):
+    """A field of a submission is missing, unknown or out of range."""
+
+    code = "invalid_submission"
+    http_status = 422
+
+
+class UnknownLanguage(InvalidSubmission):
+    """No folder under `images/` carries this language name or alias."""
+
+    code = "unknown_language"
+
+
+class PayloadTooLarge(RequestError):
+    """The body, or one field of it, is larger than the service takes."""
+
+    code = "payload_too_large"
+    http_status = 413
+
+
+class UnsupportedEncoding(RequestError):
+    """The body is not UTF-8 JSON, or it is compressed."""
+
+    code = "unsupported_encoding"
+    http_status = 415
+
+
+class NotAuthenticated(RequestError):
+    """No API key, or one that is not known."""
+
+    code = "not_authenticated"
+    http_status = 401
+
+
+class NotAllowed(RequestError):
+    """The key is known but lacks the scope."""
+
+    code = "not_allowed"
+    http_status = 403
+
+
+class NotFound(RequestError):
+    """No such thing, or it belongs to another tenant."""
+
+    code = "not_found"
+    http_status = 404
+
+
+class Conflict(RequestError):
+    """The idempotency key was used before with other content."""
+
+    code = "conflict"
+    http_status = 409
+
+
+class QueueFull(RequestError):
+    """The queue is at its bound; try again after `retry_after_s` seconds."""
+
+    code = "queue_full"
+    http_status = 429
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ServiceError(SandboxServiceError):
+    """The service failed; the same request may succeed later."""
+
+    code = "service_error"
+
+
+class SettingsError(ServiceError):
+    """The configuration is contradictory or unsafe; the service refuses to start."""
+
+    code = "settings_error"
+
+
+class QueueUnavailable(ServiceError):
+    """Redis does not answer."""
+
+    code = "queue_unavailable"
+    http_status = 503
+
+
+class SandboxError(ServiceError):
+    """A sandbox could not do its work; the submission is `internal_error`, reward None."""
+
+    code = "sandbox_error"
+
+
+class EngineUnavailable(SandboxError):
+    """The engine cannot start sandboxes on this machine."""
+
+    code = "engine_unavailable"
+    http_status = 503
+
+
+class SandboxDied(SandboxError):
+    """The byte stream to a runner ended before its report."""
+
+    code = "sandbox_died"
+
+
+class ProtocolViolation(SandboxError):
+    """A runner sent bytes that the contract does not allow."""
+
+    code = "protocol_violation"

@@ -1,0 +1,157 @@
+"""The language table, read from the folders under `images/`.
+
+Adding a language is adding a folder; nothing else lists them.
+"""
+
+import shutil
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from sandbox_service.errors import SettingsError, UnknownLanguage
+from sandbox_service.schema.base import Model
+from sandbox_service.schema.limits import MIB, Limits
+
+
+class CompileStep(Model):
+    """What turns the source into something that runs."""
+
+    argv: tuple[str, ...]
+    """Command line, run in the folder that holds the source."""
+
+    artifacts: tuple[str, ...]
+    """Files to keep, relative to that folder; runs see them under `/program`."""
+
+    cpu_time_s: Annotated[float, Field(gt=0)] = 20.0
+    """CPU seconds allowed to the compiler."""
+
+    memory_bytes: Annotated[int, Field(ge=16 * MIB)] = 1024 * MIB
+    """Memory allowed to the compiler."""
+
+    @property
+    def limits(self) -> Limits:
+        """The compiler's limits."""
+        return Limits(
+            cpu_time_s=self.cpu_time_s,
+            memory_bytes=self.memory_bytes,
+            output_bytes=MIB // 4,
+            disk_bytes=256 * MIB,
+        )
+
+
+class RunStep(Model):
+    """How the program is started."""
+
+    kind: Literal["exec", "python"] = "exec"
+    """`exec` starts the command line; `python` forks the warm interpreter."""
+
+    argv: tuple[str, ...] = ()
+    """Command line for `exec`, before the test's own arguments."""
+
+    address_space_limit: bool = True
+    """False for languages that reserve far more address space than they use."""
+
+
+class Examples(Model):
+    """Names of the example programs beside `language.toml`, and what they read and print."""
+
+    stdin: str = ""
+    """Standard input of the examples."""
+
+    expected_stdout: str
+    """What the accepted example prints."""
+
+    accepted: str
+    """A program that is right."""
+
+    wrong: str
+    """A program that runs and is wrong."""
+
+    compile_error: str
+    """A text that is not a program."""
+
+
+class Language(Model):
+    """One folder under `images/`."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    """Name in submissions; equals the folder's name."""
+
+    title: str
+    """Name for people, with the version."""
+
+    aliases: tuple[str, ...] = ()
+    """Other names, those of other services among them."""
+
+    image: str
+    """Image family that runs it: a folder under `images/` with a Dockerfile."""
+
+    source: str
+    """File name of the program."""
+
+    compile: CompileStep | None = None
+    """None for languages without such a step."""
+
+    run: RunStep
+    """How the program is started."""
+
+    tools: tuple[str, ...] = ()
+    """Programs that a host must have for the local engine to offer it."""
+
+    env: dict[str, str] = {}
+    """Environment of compile and runs."""
+
+    examples: Examples
+    """Programs that the tests run."""
+
+    def is_on_this_host(self) -> bool:
+        """Tells whether the host has the tools, as the local engine needs."""
+        return all(shutil.which(tool) for tool in self.tools)
+
+
+class LanguageTable:
+    """All languages by name and alias."""
+
+    def __init__(self, languages: Iterable[Language]) -> None:
+        self._by_name: dict[str, Language] = {}
+        self.languages = tuple(sorted(languages, key=lambda language: language.name))
+        for language in self.languages:
+            for name in (language.name, *language.aliases):
+                other = self._by_name.setdefault(name.lower(), language)
+                if other is not language:
+                    raise SettingsError(f"{name!r} names both {other.name} and {language.name}")
+
+    def get(self, name: str) -> Language:
+        """Returns the language of that name or alias.
+
+        Raises:
+            UnknownLanguage: no folder carries the name.
+        """
+        language = self._by_name.get(name.lower())
+        if language is None:
+            known = ", ".join(sorted(language.name for language in self.languages))
+            raise UnknownLanguage(f"unknown language {name!r}; known are {known}", field="language")
+        return language
+
+
+def load_languages(images_dir: Path) -> LanguageTable:
+    """Reads every `images/*/language.toml`.
+
+    Raises:
+        SettingsError: a file does not fit, or there is none.
+    """
+    languages = []
+    for path in sorted(images_dir.glob("*/language.toml")):
+        try:
+            language = Language.model_validate(tomllib.loads(path.read_text("utf-8")))
+        except (ValidationError, tomllib.TOMLDecodeError) as error:
+            raise SettingsError(f"{path}: {error}") from error
+        if language.name != path.parent.name:
+            raise SettingsError(f"{path}: name is {language.name!r}, not the folder's")
+        languages.append(language)
+    if not languages:
+        raise SettingsError(f"no language.toml under {images_dir}")
+    return LanguageTable(languages)

@@ -1,0 +1,62 @@
+"""The protocol between whoever needs a program run and whatever runs it."""
+
+from typing import Protocol
+
+from sandbox_service.schema.result import SandboxInfo
+from sandbox_service.schema.run import Execution, ExecutionReport
+
+
+class Sandbox(Protocol):
+    """One isolated place with a runner in it, at the other end of a byte stream."""
+
+    info: SandboxInfo
+    """What isolates it."""
+
+    def execute(self, execution: Execution) -> ExecutionReport:
+        """Compiles once and runs in order.
+
+        Raises:
+            SandboxDied: the stream ended; the sandbox must be closed.
+            ProtocolViolation: the runner broke the contract; the sandbox must be closed.
+        """
+
+    def close(self) -> None:
+        """Ends everything inside; never raises."""
+
+
+class Engine(Protocol):
+    """Starts sandboxes of one kind."""
+
+    name: str
+    """`docker`, `local` or `fake`."""
+
+    def start(self, image: str, *, memory_bytes: int) -> Sandbox:
+        """Starts a sandbox of an image family and waits until its runner is ready.
+
+        Raises:
+            EngineUnavailable: the engine, or the image, is not there.
+            SandboxDied: the runner did not come up.
+        """
+
+    def reap(self) -> int:
+        """Removes what workers that are gone left behind; returns how many."""
+
+    def close(self) -> None:
+        """Lets go of the engine's own resources."""
+
+
+class SandboxSource(Protocol):
+    """What the pipeline needs: a program run, whichever sandbox that takes."""
+
+    def execute(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
+        """Runs in a pooled sandbox, or in one that is destroyed afterwards.
+
+        Raises:
+            SandboxError: no sandbox could do it.
+        """
+
+    def info(self, image: str) -> SandboxInfo:
+        """Returns what isolates the sandboxes of an image family."""
+
+    def close(self) -> None:
+        """Closes every sandbox."""

@@ -1,0 +1,152 @@
+"""The contract with the runner: what it is asked to do, and what it reports.
+
+The bytes between them are described in `runners/wire.py`; this module is the host's view.
+Everything in a report comes from a hostile place: it is bounded, parsed strictly and never
+evaluated.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox_service.schema.base import Model
+from sandbox_service.schema.limits import Limits, Usage
+from sandbox_service.schema.result import Check
+
+
+class RunKind(StrEnum):
+    """What a run does with the program."""
+
+    EXEC = "exec"
+    """Start the command line as a new process."""
+
+    PYTHON = "python"
+    """Run the program as `__main__` in a fork of the warm interpreter."""
+
+    CALL = "call"
+    """Load the program, call one function and report its value as plain data."""
+
+    ASSERT = "assert"
+    """Load the program in one process and the test code in another."""
+
+
+class Ending(StrEnum):
+    """How a run ended, as its supervisor saw it."""
+
+    EXITED = "exited"
+    SIGNALED = "signaled"
+    CPU_LIMIT = "cpu_limit"
+    WALL_LIMIT = "wall_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+
+
+class RunRequest(Model):
+    """One run of a program that the sandbox already holds."""
+
+    kind: RunKind
+    """What to do."""
+
+    argv: tuple[str, ...] = ()
+    """Command line for `exec`; `sys.argv` for `python`."""
+
+    stdin: bytes = b""
+    """Standard input."""
+
+    function: str = ""
+    """Name for `call`."""
+
+    call_json: str = ""
+    """`{"args": […], "kwargs": {…}}` for `call`."""
+
+    test_code: str = ""
+    """Source for `assert`."""
+
+    limits: Limits = Limits()
+    """What the run is allowed."""
+
+
+class RunReport(Model):
+    """What one run did."""
+
+    ending: Ending
+    """How it ended."""
+
+    exit_code: int | None = None
+    """Set when it exited."""
+
+    signal: int | None = None
+    """Set when a signal ended it."""
+
+    stdout: bytes = b""
+    """At most `output_bytes`."""
+
+    stderr: bytes = b""
+    """At most `output_bytes`."""
+
+    usage: Usage = Usage()
+    """As measured from outside the program."""
+
+    syntax_error: str = ""
+    """Set when the source of an interpreted language does not parse."""
+
+    value_json: str | None = None
+    """The value that a `call` returned, as JSON text; None when it returned no plain data."""
+
+    error: str = ""
+    """Exception of a `call`, or why its value is not plain data."""
+
+    checks: tuple[Check, ...] = ()
+    """Outcomes of an `assert` run, as its test process told."""
+
+    trust: Literal["isolated", "shared_process"] = "isolated"
+    """Whether an `assert` run kept the tests apart from the candidate."""
+
+
+class CompileRequest(Model):
+    """The step before the runs."""
+
+    argv: tuple[str, ...]
+    """Command line; it leaves what is to be run in its working folder."""
+
+    artifacts: tuple[str, ...]
+    """Relative paths of the files to keep."""
+
+    limits: Limits
+    """What the compiler is allowed."""
+
+
+class Execution(Model):
+    """One program, compiled at most once, and its runs."""
+
+    image: str
+    """Image family that can run it."""
+
+    files: dict[str, bytes]
+    """Relative path to content: the source, and what accompanies it."""
+
+    artifacts: dict[str, bytes] = {}
+    """Compiled before; when present there is no compile step."""
+
+    compile: CompileRequest | None = None
+    """None for languages that have no such step."""
+
+    runs: tuple[RunRequest, ...]
+    """In order."""
+
+    env: dict[str, str] = {}
+    """Environment of compile and runs."""
+
+
+class ExecutionReport(Model):
+    """What became of an execution."""
+
+    compile: RunReport | None = None
+    """None when nothing was compiled."""
+
+    artifacts: dict[str, bytes] = {}
+    """What the compile step left, for the cache."""
+
+    runs: Annotated[tuple[RunReport, ...], Field(default=())]
+    """One for each run, or empty when the compile step failed."""

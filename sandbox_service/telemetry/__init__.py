@@ -1,0 +1,1 @@
+"""Logs, metrics and traces. May import `settings`, `schema`, `errors`."""

@@ -1,0 +1,1 @@
+"""PPO and GRPO from rewards that the service gives. Knows only the client."""

@@ -1,0 +1,1 @@
+"""Takes submissions from the queue through sandbox, judge and rewards. May import every stage."""
