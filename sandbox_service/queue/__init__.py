@@ -1,1 +1,4 @@
-"""Submissions on their way, in Redis: RQ carries them, this stores and finds them. May import `telemetry`, `settings`, `schema`, `errors`."""
+"""Submissions on their way, in Redis: RQ carries them, this stores and finds them.
+
+May import `telemetry`, `settings`, `schema`, `errors`.
+"""
