@@ -8,7 +8,7 @@ from sandbox_service.schema.base import Model
 
 
 class LinesChecker(Model):
-    """Equal line by line; CRLF is LF, blanks at line ends and empty lines at the end are dropped."""
+    """Equal line by line; CRLF is LF, blanks at line ends and empty last lines are dropped."""
 
     type: Literal["lines"] = "lines"
 
