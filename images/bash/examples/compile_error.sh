@@ -1,0 +1,3 @@
+read -r a b
+if [ "$a" ]; then
+    echo $((a + b))

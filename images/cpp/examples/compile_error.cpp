@@ -1,0 +1,6 @@
+#include <bits/stdc++.h>
+
+int main() {
+    std::vector<int> numbers{std::istream_iterator<int>(std::cin), {}};
+    std::cout << std::accumulated(numbers.begin(), numbers.end(), 0) << '\n';
+}
