@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     image_prefix: str = "sandbox-service"
     """Images are named `<prefix>/<family>:<version>`."""
 
+    base_image: str = "debian:12-slim"
+    """Image that the others are built on; where no registry has it, one is made with mmdebstrap."""
+
     workers: Annotated[int, Field(ge=1, le=4096)] | None = None
     """Worker processes that `serve` starts, one run each; None means one per core."""
 
