@@ -57,6 +57,9 @@ class TestResult(StepResult):
     checks: tuple[Check, ...] = ()
     """The parts of an assert test, each passed or not."""
 
+    trust: Trust = Trust.ISOLATED
+    """How far the candidate was kept from what judged this test."""
+
 
 class SandboxInfo(Model):
     """Where the runs took place."""
