@@ -47,7 +47,7 @@ def ensure_base(
         report(f"pulling {settings.base_image}")
         client.images.pull(settings.base_image)
     except (docker.errors.DockerException, OSError) as error:
-        report(f"no registry answers ({_first_line(error)}); making a Debian base here")
+        report(f"no registry answers ({_reason(error)}); making a Debian base here")
         _make(client, made)
         return made
     return settings.base_image
@@ -93,5 +93,6 @@ def _make(client: docker.DockerClient, name: str) -> None:
         )
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:120]
+def _reason(error: Exception) -> str:
+    explanation = error.explanation if isinstance(error, docker.errors.APIError) else None
+    return str(explanation or error)[:120]

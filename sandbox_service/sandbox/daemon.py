@@ -29,6 +29,9 @@ def connect(settings: Settings, *, timeout_s: float = 30.0) -> docker.DockerClie
 
 
 def _explain(error: Exception) -> str:
-    if "Permission denied" in str(error):
+    text = str(error)
+    if "Permission denied" in text:
         return "the Docker daemon refuses this user; join the docker group or run as root"
-    return f"no Docker daemon answers: {error}"
+    if "No such file" in text:
+        return "no Docker daemon on this machine"
+    return f"no Docker daemon answers: {text}"
