@@ -1,0 +1,119 @@
+"""Every Prometheus metric of the service.
+
+What happens in workers is counted in one Redis hash, in the same step that stores a result; the
+API reads it when it is asked for metrics. What happens in an API process is counted there.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from sandbox_service.schema.job import QueueState
+
+SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
+REWARD_BUCKETS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+_HISTOGRAMS: dict[str, tuple[str, Sequence[float]]] = {
+    "queued_s": ("Seconds from acceptance to the start of work", SECONDS_BUCKETS),
+    "run_s": ("Seconds from the start of work to the result", SECONDS_BUCKETS),
+    "reward": ("Rewards given", REWARD_BUCKETS),
+}
+_COUNTERS = {
+    "accepted": "Submissions accepted",
+    "canceled": "Submissions canceled",
+    "retried": "Attempts that a broken sandbox made necessary",
+}
+_VERDICT = "verdict:"
+
+
+def observed(name: str, value: float) -> dict[str, float]:
+    """Returns the amounts by which one observation changes the shared hash."""
+    _, buckets = _HISTOGRAMS[name]
+    index = bisect_left(buckets, value)
+    bound = str(buckets[index]) if index < len(buckets) else "+Inf"
+    return {f"{name}:bucket:{bound}": 1, f"{name}:sum": value}
+
+
+def judged(verdict: str) -> dict[str, float]:
+    """Returns the amounts by which one verdict changes the shared hash."""
+    return {_VERDICT + verdict: 1}
+
+
+class HttpMetrics:
+    """What one API process counts itself."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "sandbox_http_requests",
+            "Requests answered",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "sandbox_http_request_seconds",
+            "Seconds from request to answer",
+            ["method", "route"],
+            buckets=SECONDS_BUCKETS,
+            registry=self.registry,
+        )
+
+    def render(self, counters: Mapping[str, float], queues: Sequence[QueueState]) -> bytes:
+        """Returns the text that Prometheus reads."""
+        shared = CollectorRegistry()
+        shared.register(_Shared(counters, queues))
+        return generate_latest(self.registry) + generate_latest(shared)
+
+
+class _Shared:
+    """The shared hash and the queues at one moment, as metrics."""
+
+    def __init__(self, counters: Mapping[str, float], queues: Sequence[QueueState]) -> None:
+        self._counters = counters
+        self._queues = queues
+
+    def collect(self) -> Iterator[Metric]:
+        for name, text in _COUNTERS.items():
+            value = self._counters.get(name, 0)
+            yield CounterMetricFamily(f"sandbox_submissions_{name}", text, value=value)
+        verdicts = CounterMetricFamily("sandbox_verdicts", "Results stored", labels=["verdict"])
+        for field, value in sorted(self._counters.items()):
+            if field.startswith(_VERDICT):
+                verdicts.add_metric([field.removeprefix(_VERDICT)], value)
+        yield verdicts
+        for name in _HISTOGRAMS:
+            yield self._histogram(name)
+        yield from self._gauges()
+
+    def _histogram(self, name: str) -> Metric:
+        text, buckets = _HISTOGRAMS[name]
+        running = 0.0
+        rows: list[tuple[str, float]] = []
+        for bound in [*map(str, buckets), "+Inf"]:
+            running += self._counters.get(f"{name}:bucket:{bound}", 0)
+            rows.append((bound, running))
+        title = f"sandbox_{name.removesuffix('_s')}_seconds" if name.endswith("_s") else name
+        return HistogramMetricFamily(
+            title if title != name else f"sandbox_{name}",
+            text,
+            buckets=rows,
+            sum_value=self._counters.get(f"{name}:sum", 0.0),
+        )
+
+    def _gauges(self) -> Iterator[Metric]:
+        for attribute, text in (
+            ("depth", "Submissions waiting"),
+            ("started", "Submissions being run"),
+            ("workers", "Workers alive"),
+        ):
+            gauge = GaugeMetricFamily(f"sandbox_queue_{attribute}", text, labels=["queue"])
+            for queue in self._queues:
+                gauge.add_metric([queue.name], queue.model_dump()[attribute])
+            yield gauge

@@ -1,0 +1,201 @@
+"""The worker process: RQ's loop around the one task, with our leases in place of its registries.
+
+RQ's own worker spends more on an empty job than a run costs. Kept are its work loop, its signal
+handling and its way to record a job that failed; left out are heartbeats and
+registries for each job, results (ours are in the submission), suspension, remote commands and
+maintenance. An RQ job moves atomically from the queue to a list of this worker's own and leaves
+that list only when it is done.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from secrets import token_hex
+
+import redis
+import structlog
+from rq import Queue
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.worker import SimpleWorker, WorkerStatus
+
+from sandbox_service.queue import keys, scripts
+from sandbox_service.queue.connection import connect
+from sandbox_service.queue.pinned_job import JobRefused, PinnedJob, pinned_queue
+from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.queue.suites import SuiteReader
+from sandbox_service.settings import Settings
+from sandbox_service.worker.lease import Lease
+from sandbox_service.worker.tasks import RUNNER, Pipeline, SubmissionRunner
+
+_log = structlog.get_logger(__name__)
+_DEQUEUE_S = 2
+_RECONNECT_S = 0.25
+
+
+class SubmissionWorker(SimpleWorker):
+    """Takes one RQ job at a time."""
+
+    def __init__(
+        self, connection: redis.Redis, blocking: redis.Redis, lease: Lease, *, name: str
+    ) -> None:
+        super().__init__(
+            [pinned_queue(connection)],
+            name=name,
+            connection=connection,
+            serializer=JSONSerializer,
+            job_class=PinnedJob,
+        )
+        self._lease = lease
+        # Retries would hide a lost answer, and with it the job that Redis moved.
+        self._blocking = blocking
+        self._in_flight = keys.in_flight(name)
+        self._done = connection.register_script(scripts.DONE)
+        self._may_have_leftovers = False
+
+    def is_draining(self) -> bool:
+        """Tells whether the worker was asked to end."""
+        return bool(self._stop_requested)
+
+    def bootstrap(self, *args: object, **kwargs: object) -> None:
+        """Takes the lease; no channel for remote commands is opened."""
+        self._lease.start()
+        _log.info("worker_started", worker=self.name, pid=os.getpid())
+
+    def teardown(self) -> None:
+        """Hands back what was taken."""
+        self._lease.stop()
+        _log.info("worker_stopped", worker=self.name)
+
+    def _set_connection(self, connection: redis.Redis) -> redis.Redis:
+        # Ours has the timeouts that it shall have.
+        return connection
+
+    @property
+    def should_run_maintenance_tasks(self) -> bool:
+        """Never: there are no registries to clean."""
+        return False
+
+    def check_for_suspension(self, burst: bool) -> None:
+        """Does nothing: a worker is stopped, not suspended."""
+
+    def heartbeat(self, *args: object, **kwargs: object) -> None:
+        """Does nothing: the lease is the sign of life."""
+
+    def set_shutdown_requested_date(self) -> None:
+        """Does nothing: the logs have it."""
+
+    def increment_failed_job_count(self, pipeline: object = None) -> None:
+        """Does nothing: there is no hash for each worker."""
+
+    def set_state(self, state: str, pipeline: object = None) -> None:
+        """Remembers the state, which decides what a signal does, without telling Redis."""
+        self._state = state
+
+    def procline(self, message: str) -> None:
+        """Does nothing: the title of the process stays."""
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """Moves a job to this worker's own list and reads it; None in burst mode when idle."""
+        queue = self.queues[0]
+        self.set_state(WorkerStatus.IDLE)
+        while True:
+            job_id = self._take(queue, blocking=timeout is not None)
+            if job_id is None:
+                if timeout is None:
+                    return None
+                continue
+            self.set_state(WorkerStatus.BUSY)
+            try:
+                job = PinnedJob.fetch(job_id, self.connection, JSONSerializer)
+            except NoSuchJobError:
+                self._finish(job_id)
+                self.set_state(WorkerStatus.IDLE)
+                continue
+            return job, queue
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Runs the task; a job that asks for anything else is recorded as failed."""
+        try:
+            job.perform()
+        except JobRefused as refusal:
+            _log.error("job_refused", rq_job_id=job.id, reason=str(refusal))
+            self.connection.lrem(self._in_flight, 1, job.id)
+            self.handle_job_failure(job, queue, exc_string=str(refusal))
+            return
+        self._finish(job.id)
+
+    def _take(self, queue: Queue, *, blocking: bool) -> str | None:
+        try:
+            job_id = self._leftover()
+            if job_id is None and blocking:
+                job_id = self._blocking.blmove(
+                    queue.key, self._in_flight, _DEQUEUE_S, "LEFT", "RIGHT"
+                )
+            elif job_id is None:
+                job_id = self._blocking.lmove(queue.key, self._in_flight, "LEFT", "RIGHT")
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            # Redis may have moved a job although its answer was lost.
+            _log.warning("redis_lost", reason=type(error).__name__)
+            self._may_have_leftovers = True
+            time.sleep(_RECONNECT_S)
+            return None
+        return job_id.decode() if isinstance(job_id, bytes) else None
+
+    def _leftover(self) -> bytes | str | None:
+        if not self._may_have_leftovers:
+            return None
+        job_id = self._blocking.lindex(self._in_flight, 0)
+        self._may_have_leftovers = job_id is not None
+        return job_id
+
+    def _finish(self, job_id: str) -> None:
+        self._done(keys=[self._in_flight, keys.rq_job(job_id)], args=[job_id])
+
+
+def worker_name() -> str:
+    """Returns a name that no other worker has."""
+    return f"{socket.gethostname()}-{os.getpid()}-{token_hex(4)}"
+
+
+def run_worker(
+    settings: Settings,
+    url: str,
+    build_pipeline: Callable[[Settings], Pipeline],
+    *,
+    name: str | None = None,
+    burst: bool = False,
+) -> None:
+    """Takes jobs until a signal says stop; ends what it has begun first.
+
+    Raises:
+        EngineUnavailable: the pipeline cannot start sandboxes here.
+    """
+    name = name or worker_name()
+    connection = connect(url)
+    pipeline = build_pipeline(settings)
+    try:
+        worker = SubmissionWorker(
+            connection,
+            connect(url, retries=0),
+            Lease(connect(url), name, settings.worker_lease_s),
+            name=name,
+        )
+        RUNNER.set(
+            SubmissionRunner(
+                pipeline=pipeline,
+                store=SubmissionStore(connection),
+                suites=SuiteReader(connection),
+                settings=settings,
+                worker=name,
+                is_draining=worker.is_draining,
+            )
+        )
+        worker.work(burst=burst)
+    finally:
+        pipeline.close()
+        connection.close()
