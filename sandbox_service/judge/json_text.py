@@ -53,13 +53,14 @@ def bound_depth(value: Any) -> None:
     """
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [child for item in level for child in _children(item)]
+        level = [child for item in level for child in children(item)]
         if not level:
             return
     raise NotPlainData("nested too deeply")
 
 
-def _children(value: Any) -> Iterable[Any]:
+def children(value: Any) -> Iterable[Any]:
+    """Returns the values directly within a list or an object."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list | tuple) else ()

@@ -7,6 +7,7 @@ from sandbox_service.errors import InvalidSubmission
 from sandbox_service.judge.checkers import Outcome, check
 from sandbox_service.judge.json_text import NotPlainData
 from sandbox_service.judge.numbers import Tolerance
+from sandbox_service.judge.programs import CHECKER_LIMITS, testlib_outcome
 from sandbox_service.judge.values import decode, decode_expected, equal
 from sandbox_service.judge.verdicts import (
     detail_of_run,
@@ -48,6 +49,29 @@ def judge_test(
             return _judge_assert(test, report, limits=limits)
         case ExitCodeTest():
             return _judge_exit_code(test, report, limits=limits)
+
+
+def judge_interactive(
+    test: StdioTest, report: RunReport, interactor: RunReport, *, limits: Limits
+) -> TestResult:
+    """Judges a program that talked with an interactor, whichever of the two ended first.
+
+    The program's own limits come first, then an interactor that failed, then one that said
+    wrong, and only then how the program exited: a program whose partner has hung up may well die
+    of it. An interactor that found the talk badly formatted leaves a crashed program its crash.
+    """
+    verdict = verdict_of_limits(report, limits=limits)
+    if verdict is not None or report.syntax_error:
+        return _judge_stdio(test, report, limits=limits, outcome=None)
+    broken = verdict_of_start(interactor, limits=CHECKER_LIMITS)
+    outcome = testlib_outcome(interactor)
+    if broken is not None:
+        outcome = Outcome(None, f"the interactor failed: {broken}")
+    crash = verdict_of_run(report, limits=limits)
+    is_plainly_wrong = outcome.score is not None and interactor.exit_code == 1
+    if crash is None or outcome.score is None or is_plainly_wrong:
+        return _of_outcome(test, report, outcome)
+    return _judge_stdio(test, report, limits=limits, outcome=outcome)
 
 
 def program_checker_of(test: TestCase) -> CustomChecker | InteractiveChecker | None:

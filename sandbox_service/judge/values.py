@@ -7,14 +7,15 @@ A runner writes the returned value as one JSON text:
     {"key": 1}                       a dict whose keys are all text and do not begin with "$"
     {"$map": [[key, value], …]}      any other dict
     {"$float": "nan"}                nan, inf or -inf
-    {"$set": [1, 2]}                 a set, where the test takes sets
+    {"$set": [1, 2]}                 a set
     {"$bytes": "aGk="}               bytes, in base64
 
 The value space is JSON's: a tuple is a list, a key is text (an integer key is its digits, and
 true, false, null and floats are written as `json.dumps` writes them), booleans are not numbers,
 integers are exact at any size, 2 equals 2.0, nan equals nan. The expected value of a test goes
-through the same decoder, so a test may expect `{"$float": "nan"}`; a `$` key that is none of the
-above stays a key there. A set equals a list of the same elements in any order.
+through the same decoder: a test that takes a set says so by expecting `{"$set": [1, 2]}`, and in
+the same way nan or bytes; a `$` key that is none of the above stays a key there. A set equals a
+set of the same elements and never a list.
 """
 
 import base64
@@ -25,7 +26,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sandbox_service.judge.json_text import HugeInteger, NotPlainData, bound_depth, parse_json
+from sandbox_service.judge.json_text import (
+    HugeInteger,
+    NotPlainData,
+    bound_depth,
+    children,
+    parse_json,
+)
 from sandbox_service.judge.numbers import Tolerance
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -58,17 +65,11 @@ def decode_expected(value: Any) -> Any:
     return _untag(value, is_trusted=True)
 
 
-def encode(value: Any) -> Any:
-    """Turns a decoded value into plain JSON data for a checker function; sets become lists."""
-    if isinstance(value, list):
-        return [encode(item) for item in value]
-    if isinstance(value, dict):
-        return {key: encode(item) for key, item in value.items()}
-    if isinstance(value, PlainSet):
-        return [json.loads(element) for element in sorted(value.elements)]
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return value.digits if isinstance(value, HugeInteger) else value
+def contains(value: Any, kind: type) -> bool:
+    """Tells whether a decoded value is, or has anywhere within it, one of that class."""
+    if isinstance(value, kind):
+        return True
+    return any(contains(child, kind) for child in children(value))
 
 
 def equal(actual: Any, expected: Any, *, tolerance: Tolerance | None = None) -> bool:
@@ -80,8 +81,6 @@ def equal(actual: Any, expected: Any, *, tolerance: Tolerance | None = None) -> 
             and all(equal(actual[key], expected[key], tolerance=tolerance) for key in expected)
         )
     if isinstance(expected, list):
-        if isinstance(actual, PlainSet):
-            return _is_set_of(actual, expected)
         return (
             isinstance(actual, list)
             and len(actual) == len(expected)
@@ -93,11 +92,6 @@ def equal(actual: Any, expected: Any, *, tolerance: Tolerance | None = None) -> 
     if _is_number(expected) and _is_number(actual):
         return _is_same_number(actual, expected, tolerance)
     return type(actual) is type(expected) and bool(actual == expected)
-
-
-def _is_set_of(actual: PlainSet, expected: list[Any]) -> bool:
-    elements = [_canonical(item) for item in expected]
-    return len(elements) == len(actual.elements) and actual.elements == frozenset(elements)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,33 +1,30 @@
-"""From a result to the scalar that a policy is told. Pure arithmetic, no surprises."""
+"""From a result to the scalar that a policy is told."""
 
-from typing import Protocol
+from collections.abc import Collection, Mapping
 
-from sandbox_service.schema.reward import AllPass, PassRate, RewardSpec
-from sandbox_service.schema.verdict import Verdict
-
-
-class Judged(Protocol):
-    """What a policy looks at; a `Result` has it, and so has a summary."""
-
-    @property
-    def verdict(self) -> Verdict: ...
-
-    @property
-    def score(self) -> float | None: ...
-
-    @property
-    def passed(self) -> int: ...
-
-    @property
-    def total(self) -> int: ...
+from sandbox_service.rewards.fusion import Reward, fuse
+from sandbox_service.rewards.pricing import Judged, price_of
+from sandbox_service.schema.review import FlagKind
+from sandbox_service.schema.reward import Fusion, RewardSpec
 
 
 def reward_of(spec: RewardSpec, result: Judged) -> float | None:
-    """Returns the reward; None, whatever the policy, when there is no information."""
-    if result.verdict is Verdict.INTERNAL_ERROR or result.score is None:
-        return None
-    match spec:
-        case PassRate():
-            return result.score
-        case AllPass():
-            return 1.0 if result.verdict is Verdict.ACCEPTED else 0.0
+    """Returns the reward of a result alone; None means no information, never zero."""
+    return explained_reward_of(spec, result).value
+
+
+def explained_reward_of(
+    spec: RewardSpec,
+    result: Judged,
+    *,
+    flags: Collection[FlagKind] = (),
+    measured: Mapping[str, float] | None = None,
+) -> Reward:
+    """Returns the reward and what each source contributed.
+
+    `flags` are what the review found, `measured` the scores of `style` and `answer` sources by
+    name; a source that is not in there is missing.
+    """
+    if isinstance(spec, Fusion):
+        return fuse(spec, result, flags=flags, measured=measured)
+    return Reward(price_of(spec, result, flags=flags))

@@ -1,8 +1,9 @@
 """How an answer is compared with the expected one; the rules are in `judge.checkers`."""
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sandbox_service.schema.base import Model
 
@@ -62,6 +63,12 @@ class CustomChecker(Model):
 
     protocol: Literal["function", "testlib"] = "function"
     """`function` calls `check`; `testlib` runs the program with input, output and answer files."""
+
+    @model_validator(mode="after")
+    def _is_a_program(self) -> Self:
+        if self.protocol == "function" and re.search(r"\bcheck\b", self.code) is None:
+            raise ValueError("the code of a function checker has no name `check`")
+        return self
 
 
 class InteractiveChecker(Model):

@@ -4,6 +4,8 @@ from pydantic import JsonValue
 
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import Usage
+from sandbox_service.schema.review import Flag
+from sandbox_service.schema.reward import RewardPart
 from sandbox_service.schema.verdict import JobStatus, Trust, Verdict
 
 
@@ -59,6 +61,19 @@ class TestResult(StepResult):
 
     trust: Trust = Trust.ISOLATED
     """How far the candidate was kept from what judged this test."""
+
+
+class Extracted(Model):
+    """The code that was taken out of a completion."""
+
+    code: str
+    """What was run."""
+
+    rule: str
+    """How it was found, in words."""
+
+    files: dict[str, str] = {}
+    """Further files that the completion named."""
 
 
 class SandboxInfo(Model):
@@ -122,6 +137,15 @@ class Result(Model):
 
     detail: str = ""
     """Why there is no information, if there is none."""
+
+    flags: tuple[Flag, ...] = ()
+    """What a trainer should look at."""
+
+    parts: tuple[RewardPart, ...] = ()
+    """What each source of a `fusion` contributed to the reward."""
+
+    extracted: Extracted | None = None
+    """The code of a completion; None when the submission brought its code as such."""
 
     sandbox: SandboxInfo | None = None
     """Where the runs took place; None when none did."""
