@@ -32,7 +32,7 @@ class Limits(Model):
     processes: Annotated[int, Field(gt=0, le=4096)] = 64
     """Processes and threads at one time."""
 
-    open_files: Annotated[int, Field(ge=8, le=65536)] = 256
+    open_files: Annotated[int, Field(ge=8, le=4096)] = 256
     """Open descriptors in one process."""
 
     disk_bytes: Annotated[int, Field(ge=4096, le=64 * GIB)] = 64 * MIB

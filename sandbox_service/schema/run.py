@@ -123,6 +123,9 @@ class Execution(Model):
     image: str
     """Image family that can run it."""
 
+    source: str
+    """Path of the program among the files."""
+
     files: dict[str, bytes]
     """Relative path to content: the source, and what accompanies it."""
 
@@ -137,6 +140,9 @@ class Execution(Model):
 
     env: dict[str, str] = {}
     """Environment of compile and runs."""
+
+    address_space_limit: bool = True
+    """False for languages that reserve far more address space than they use."""
 
 
 class ExecutionReport(Model):

@@ -1,0 +1,158 @@
+"""Carries out one execution: puts the program on the stage, compiles it once, runs it."""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from runners import stage, supervise
+from runners.accounting import Meter
+from runners.zygote import Zygote
+
+_SOURCE_MODE = 0o644
+_ARTIFACT_MODE = 0o555
+
+
+class Executor:
+    """Holds the program of one execution and runs it."""
+
+    def __init__(self, zygote: Zygote, meter: Meter, request: dict[str, Any]) -> None:
+        self._zygote, self._meter = zygote, meter
+        self._env: dict[str, str] = request["env"]
+        self._files: dict[str, bytes] = request["files"]
+        stage.clear()
+        stage.put(self._files, _SOURCE_MODE)
+        stage.put(request["artifacts"], _ARTIFACT_MODE)
+
+    def _order(self, request: dict[str, Any], harness: str | None = None) -> dict[str, Any]:
+        return {
+            "harness": harness,
+            "argv": request["argv"],
+            "env": self._env,
+            "files": list(self._files),
+            "source": request.get("source"),
+            "function": request.get("function"),
+            "limits": request["limits"],
+            "kept": ["channel"],
+            "collect": [],
+        }
+
+    def _run(self, main: supervise.Jail, other: supervise.Jail | None = None) -> supervise.Outcome:
+        return supervise.run(self._zygote, self._meter, main, other)
+
+    def compile(self, request: dict[str, Any]) -> tuple[supervise.Outcome, dict[str, bytes]]:
+        """Compiles; on success the artifacts are on the stage."""
+        order = self._order(request) | {"collect": request["artifacts"]}
+        outcome = self._run(supervise.Jail(order, {}))
+        artifacts = dict(_split(outcome.channel, outcome.report.get("files", {})))
+        if outcome.ending == "exited" and outcome.exit_code == 0:
+            stage.put(artifacts, _ARTIFACT_MODE)
+        return outcome, artifacts
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs once and returns the report, its streams as bytes."""
+        kind = request["kind"]
+        if kind == "exec":
+            return report_of(self._run(supervise.Jail(self._order(request), {}, request["stdin"])))
+        if kind == "python":
+            order = self._order(request, "program")
+            return _harness_report(self._run(supervise.Jail(order, {}, request["stdin"])))
+        if kind == "call":
+            return self._call(request)
+        return self._assert(request)
+
+    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
+        order = self._order(request, "call") | {"kept": ["channel", "payload"]}
+        payload = _memory_file(request["call_json"].encode())
+        try:
+            outcome = self._run(supervise.Jail(order, {"payload": payload}, request["stdin"]))
+        finally:
+            os.close(payload)
+        return _harness_report(outcome)
+
+    def _assert(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The candidate in one jail, the tests in another, plain data between them."""
+        payload = _memory_file(request["test_code"].encode())
+        ask, asked = os.pipe2(os.O_CLOEXEC)
+        hear, answer = os.pipe2(os.O_CLOEXEC)
+        served = self._order(request, "candidate") | {"kept": ["channel", "requests", "responses"]}
+        tests = self._order(request, "tester") | {
+            "kept": ["channel", "payload", "requests", "responses"],
+            "files": [name for name in self._files if name != request["source"]],
+        }
+        try:
+            return _assert_report(
+                self._run(
+                    supervise.Jail(
+                        tests, {"payload": payload, "requests": asked, "responses": hear}
+                    ),
+                    supervise.Jail(served, {"requests": ask, "responses": answer}),
+                )
+            )
+        finally:
+            for fd in (payload, ask, asked, hear, answer):
+                os.close(fd)
+
+
+def _memory_file(data: bytes) -> int:
+    """Returns a descriptor of a file that has no name, at its start."""
+    fd = os.memfd_create("payload", os.MFD_CLOEXEC)
+    os.write(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _split(data: bytes, sizes: dict[str, int]) -> Iterator[tuple[str, bytes]]:
+    start = 0
+    for path, size in sizes.items():
+        yield path, data[start : start + size]
+        start += size
+
+
+def report_of(outcome: supervise.Outcome) -> dict[str, Any]:
+    """Returns what the host is told about a run, its streams as bytes."""
+    return {
+        "ending": outcome.ending,
+        "exit_code": outcome.exit_code,
+        "signal": outcome.signal,
+        "stdout": outcome.stdout,
+        "stderr": outcome.stderr,
+        "usage": {
+            "cpu_time_s": round(outcome.cpu_time_s, 6),
+            "wall_time_s": round(outcome.wall_time_s, 6),
+            "memory_bytes": outcome.memory_bytes,
+        },
+    }
+
+
+def _harness_report(outcome: supervise.Outcome) -> dict[str, Any]:
+    """Adds what the harness said; a program that garbles it harms only itself."""
+    report = report_of(outcome)
+    mark, colon, text = outcome.channel.decode("utf-8", "replace").partition(":")
+    if not colon:
+        return report
+    if mark == "syntax":
+        report["syntax_error"] = text
+    elif mark == "value":
+        report["value_json"] = text
+    else:
+        report["error"] = f"{mark}: {text}"
+    return report
+
+
+def _assert_report(outcome: supervise.Outcome) -> dict[str, Any]:
+    report = report_of(outcome)
+    try:
+        said = json.loads(outcome.channel)
+    except ValueError:
+        return report | {"error": "the tests did not finish"}
+    if "checks" in said:
+        report["checks"] = [
+            {"name": name, "passed": passed, "detail": detail}
+            for name, passed, detail in said["checks"]
+        ]
+    elif "needs_shared_process" in said:
+        report["error"] = f"needs shared process: {said['needs_shared_process']}"
+    else:
+        report["error"] = said["error"]
+    return report

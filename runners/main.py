@@ -1,0 +1,94 @@
+"""The supervisor: boots a zygote, says hello, and serves executions until the host is gone."""
+
+import os
+import sys
+import time
+from typing import Any
+
+from runners import accounting, execute, landlock, stage, supervise, view, wire, zygote
+
+PROTOCOL = 1
+_FLUSH_BYTES = 256 * 1024
+_FLUSH_S = 0.5
+
+
+class _Reports:
+    """Reports on their way to the host, several in a frame."""
+
+    def __init__(self, stream: int) -> None:
+        self._stream = stream
+        self._reset()
+
+    def _reset(self) -> None:
+        self._blobs = wire.Blobs()
+        self._items: list[dict[str, Any]] = []
+        self._since = time.monotonic()
+
+    def add(self, kind: str, report: dict[str, Any]) -> None:
+        """Takes a report; its byte strings become blobs."""
+        item = {
+            key: self._blobs.add(value) if isinstance(value, bytes) else value
+            for key, value in report.items()
+        }
+        self._items.append({"kind": kind, **item})
+        if self._blobs.size > _FLUSH_BYTES or time.monotonic() - self._since > _FLUSH_S:
+            self.flush(done=False)
+
+    def flush(self, *, done: bool, error: str | None = None) -> None:
+        """Sends what there is."""
+        header = {"reports": self._items, "done": done, "error": error}
+        wire.write_frame(self._stream, header, self._blobs)
+        self._reset()
+
+
+def _execute(executor: execute.Executor, request: dict[str, Any], reports: _Reports) -> None:
+    step = request["compile"]
+    if step is not None:
+        outcome, artifacts = executor.compile(step)
+        reports.add("compile", execute.report_of(outcome))
+        if outcome.ending != "exited" or outcome.exit_code != 0:
+            return
+        for path, content in artifacts.items():
+            reports.add("artifact", {"path": path, "content": content})
+    for run in request["runs"]:
+        reports.add("run", executor.run(run))
+
+
+def _serve(stream_in: int, stream_out: int, interpreter: zygote.Zygote) -> None:
+    meter = accounting.find_meter(frozenset({os.getpid(), interpreter.pid, 1}))
+    hello = {
+        "protocol": PROTOCOL,
+        "python": sys.version.split()[0],
+        "meter": meter.kind,
+        "landlock_abi": landlock.abi(),
+        "memory_bytes": meter.memory_bytes(),
+    }
+    wire.write_frame(stream_out, hello)
+    while True:
+        try:
+            request = wire.read_frame(stream_in)
+        except EOFError:
+            return
+        reports = _Reports(stream_out)
+        try:
+            _execute(execute.Executor(interpreter, meter, request), request, reports)
+        except (supervise.RunnerError, ValueError, OSError) as error:
+            reports.flush(done=True, error=f"{type(error).__name__}: {error}")
+        else:
+            reports.flush(done=True)
+
+
+def main(modules: list[str]) -> None:
+    """Runs until the host closes the stream."""
+    stream_in, stream_out = os.dup(0), os.dup(1)
+    null = os.open("/dev/null", os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(null, number)
+    os.makedirs(view.PROGRAM_STAGE, exist_ok=True)
+    try:
+        stage.clear()
+        interpreter = zygote.start(modules, close=(stream_in, stream_out))
+    except OSError as error:
+        wire.write_frame(stream_out, {"error": str(error)})
+        return
+    _serve(stream_in, stream_out, interpreter)

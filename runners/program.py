@@ -1,0 +1,142 @@
+"""Runs a program as `python3 main.py` would, in a fork of the warm interpreter."""
+
+import atexit
+import gc
+import io
+import os
+import signal
+import sys
+import threading
+import types
+from types import TracebackType
+from typing import Any, NoReturn
+
+_EXIT_FLUSH_FAILED = 120
+
+
+def _open_standard_streams() -> None:
+    """Gives the program standard streams of its own, as a new interpreter would."""
+    stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")
+    stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")
+    stderr = io.TextIOWrapper(
+        open(2, "wb", closefd=False), "utf-8", "backslashreplace", line_buffering=True
+    )
+    for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def become_fresh(argv: list[str]) -> None:
+    """Makes the interpreter look as if it had just started in the working folder."""
+    _open_standard_streams()
+    folder = os.getcwd()
+    sys.argv = argv
+    sys.path.insert(0, folder)
+    _unload_shadowed(folder)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()  # otherwise every fork draws the same numbers
+    _hide_runner()
+    gc.enable()
+
+
+def _hide_runner() -> None:
+    """Takes the runner's modules out of the interpreter that is to run a program."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "runners"]:
+        del sys.modules[name]
+
+
+def _unload_shadowed(folder: str) -> None:
+    """Forgets warm modules that a file of the submission shadows."""
+    for entry in os.listdir(folder):
+        name = entry.removesuffix(".py")
+        if name in sys.modules and name != "__main__":
+            del sys.modules[name]
+
+
+def load(path: str) -> types.CodeType:
+    """Compiles the program's file, whatever its encoding.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: it is not a program.
+    """
+    with open(path, "rb") as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def new_main(name: str, path: str) -> types.ModuleType:
+    """Returns an empty module of that name, registered in `sys.modules`."""
+    module = types.ModuleType(name)
+    module.__dict__.update(
+        __file__=path, __builtins__=__builtins__, __cached__=None, __annotations__={}
+    )
+    sys.modules[name] = module
+    return module
+
+
+def print_exception(error: BaseException) -> None:
+    """Prints a traceback that begins with the program's own first frame."""
+    trace: TracebackType | None = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename.startswith("<runners."):
+        trace = trace.tb_next
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+def exit_code_of(error: SystemExit) -> int:
+    """Returns the exit code that the interpreter would end with."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    sys.stderr.write(f"{error.code}\n")
+    return 1
+
+
+def finish(code: int, module: types.ModuleType) -> NoReturn:
+    """Ends as the interpreter does: threads, exit handlers, finalisers, flush."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - joins the threads
+    except BaseException as error:  # noqa: BLE001 - a thread's last word
+        print_exception(error)
+    atexit._run_exitfuncs()  # noqa: SLF001 - what exit() itself calls
+    for name in [key for key in module.__dict__ if key != "__builtins__"]:
+        module.__dict__[name] = None
+    gc.collect()
+    for stream, failed in ((sys.stdout, _EXIT_FLUSH_FAILED), (sys.stderr, 0)):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except (OSError, ValueError):
+            code = code or failed
+    os._exit(code)
+
+
+def report_syntax_error(error: BaseException, channel: int) -> NoReturn:
+    """Tells on the channel that the source is not a program, and ends."""
+    print_exception(error)
+    sys.stderr.flush()
+    os.write(channel, b"syntax:" + f"{type(error).__name__}: {error}".encode(errors="replace"))
+    os._exit(1)
+
+
+def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
+    """Runs the program as `__main__`."""
+    path = f"{os.getcwd()}/{order['source']}"
+    become_fresh([order["source"], *order["argv"]])
+    try:
+        code = load(path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        report_syntax_error(error, kept[0])
+    os.close(kept[0])
+    module = new_main("__main__", path)
+    exit_code = 0
+    try:
+        exec(code, module.__dict__)  # noqa: S102 - this is what the sandbox is for
+    except SystemExit as error:
+        exit_code = exit_code_of(error)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException as error:  # noqa: BLE001 - the program's own exception
+        print_exception(error)
+        exit_code = 1
+    finish(exit_code, module)

@@ -1,0 +1,44 @@
+"""The folder from which programs are taken: written by the supervisor, read-only for every run."""
+
+import os
+import shutil
+
+from runners import view
+
+
+def _path_of(relative: str) -> str:
+    """Returns the place of a file on the stage.
+
+    Raises:
+        ValueError: the path is not relative, or leaves the stage.
+    """
+    parts = relative.split("/")
+    if relative.startswith("/") or "\0" in relative or {"", ".", ".."} & set(parts):
+        raise ValueError(f"bad file name {relative!r}")
+    return os.path.join(view.PROGRAM_STAGE, *parts)
+
+
+def clear() -> None:
+    """Empties the stage. No run is alive, and no run could ever write here."""
+    for name in os.listdir(view.PROGRAM_STAGE):
+        path = os.path.join(view.PROGRAM_STAGE, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+
+
+def put(files: dict[str, bytes], mode: int) -> None:
+    """Writes files with that mode, over what is there.
+
+    Raises:
+        ValueError: a path is not relative, or leaves the stage.
+    """
+    for relative, content in files.items():
+        path = _path_of(relative)
+        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+        if os.path.lexists(path):
+            os.unlink(path)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)

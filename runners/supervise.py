@@ -1,0 +1,248 @@
+"""Watches one run from outside its jail: streams, clocks, memory; ends it when it must.
+
+The verdict's facts come from here and from the kernel, never from what the program says.
+"""
+
+import contextlib
+import marshal
+import os
+import resource
+import select
+import signal
+import time
+from typing import Any, NamedTuple
+
+from runners import streams
+from runners.accounting import Meter
+from runners.zygote import Zygote, fork_jail
+
+_CHANNEL_BYTES = 64 * 1024 * 1024
+_STATUS_BYTES = 64 * 1024
+# A process that nobody waits for is missing from its parent's usage; the sandbox's own counter
+# has it. Below this difference the counter only shows the runner's own work.
+_UNACCOUNTED_CPU_S = 0.05
+_SHORTEST_LOOK_S = 0.005
+_LOOK_AT_PROCESSES_S = 0.01
+_CPUS = len(os.sched_getaffinity(0))
+
+
+class RunnerError(Exception):
+    """A run could not be started or watched; ours, not the program's."""
+
+
+class Jail(NamedTuple):
+    """One jail to start: its order, its extra descriptors by role, and its captures."""
+
+    order: dict[str, Any]
+    extra: dict[str, int]
+    stdin: bytes = b""
+
+
+class _Live:
+    """A jail that runs."""
+
+    def __init__(self, zygote: Zygote, jail: Jail) -> None:
+        limit = jail.order["limits"]["output_bytes"]
+        self.stdout, self.stderr = streams.Capture(limit), streams.Capture(limit)
+        self.status = streams.Capture(_STATUS_BYTES)
+        self.channel = streams.Capture(_CHANNEL_BYTES)
+        self.feed = streams.Feed(jail.stdin)
+        roles = {
+            "stdin": self.feed.read_fd,
+            "stdout": self.stdout.write_fd,
+            "stderr": self.stderr.write_fd,
+            "status": self.status.write_fd,
+            "channel": self.channel.write_fd,
+            **jail.extra,
+        }
+        order = jail.order | {"roles": list(roles)}
+        try:
+            self.pid = fork_jail(zygote, order, list(roles.values()))
+        except OSError as error:
+            raise RunnerError(f"no jail: {error}") from error
+        finally:
+            for fd in (*(c.write_fd for c in self.captures), self.feed.read_fd):
+                os.close(fd)
+        self.started = time.monotonic()
+        self.usage: resource.struct_rusage | None = None
+
+    @property
+    def captures(self) -> tuple[streams.Capture, ...]:
+        return (self.stdout, self.stderr, self.status, self.channel)
+
+    def end(self) -> None:
+        """Kills what is left, waits for init, and reads what is still in the pipes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        _, _, self.usage = os.wait4(self.pid, 0)
+        for capture in self.captures:
+            capture.drain()
+        self.feed.close()
+
+    def close(self) -> None:
+        for capture in self.captures:
+            capture.close()
+
+
+class Outcome(NamedTuple):
+    """What one run did, before it is put on the wire."""
+
+    ending: str
+    exit_code: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    channel: bytes
+    cpu_time_s: float
+    wall_time_s: float
+    memory_bytes: int
+    report: dict[str, Any]
+
+
+class _Watch:
+    """Clocks and counters of one run."""
+
+    def __init__(self, limits: dict[str, Any], meter: Meter) -> None:
+        self.limits = limits
+        self._meter = meter
+        self._own_before = time.process_time()
+        self._cpu_before = meter.cpu_time_s()
+        self._oom_before = meter.oom_kills()
+        self._memory_before = meter.memory_bytes()
+        self._peak_before = meter.peak_bytes()
+        self._deadline = time.monotonic() + limits["wall_time_s"]
+        self.peak = 0
+        self._cpu_seen_s = 0.0
+
+    def cpu_time_s(self) -> float:
+        """CPU seconds of the sandbox since the start, without the supervisor's own."""
+        own = time.process_time() - self._own_before
+        now = self._meter.cpu_time_s() - self._cpu_before - own
+        self._cpu_seen_s = max(self._cpu_seen_s, now)  # a sum over processes forgets the dead
+        return self._cpu_seen_s
+
+    def wait_ms(self) -> float:
+        """How long nothing can go over a limit that one has to look at."""
+        wall = self._deadline - time.monotonic()
+        cpu = (self.limits["cpu_time_s"] - self.cpu_time_s()) / _CPUS
+        look = max(_SHORTEST_LOOK_S, min(wall, cpu))
+        if self._meter.kind == "processes":
+            look = min(look, _LOOK_AT_PROCESSES_S)
+        return float(look * 1000)
+
+    def limit_reached(self) -> str | None:
+        """Returns the limit that is over, if one is."""
+        if self._meter.kind == "processes":
+            self.peak = max(self.peak, self._meter.memory_bytes())
+            if self.peak > self.limits["memory_bytes"]:
+                return "memory_limit"
+        if self.cpu_time_s() > self.limits["cpu_time_s"] + _UNACCOUNTED_CPU_S:
+            return "cpu_limit"
+        if time.monotonic() > self._deadline:
+            return "wall_limit"
+        return None
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended a process for memory since the start."""
+        return self._meter.oom_kills() > self._oom_before
+
+    def peak_bytes(self) -> int:
+        """Highest memory since the start, if the sandbox's mark was passed; else what was seen."""
+        mark = self._meter.peak_bytes()
+        if mark > self._peak_before:
+            return mark - self._memory_before
+        return self.peak
+
+
+def run(zygote: Zygote, meter: Meter, main: Jail, other: Jail | None = None) -> Outcome:
+    """Runs a jail, and beside it another that serves it, until the first one ends.
+
+    Raises:
+        RunnerError: the jail could not be set up.
+    """
+    watch = _Watch(main.order["limits"], meter)
+    lives = [_Live(zygote, jail) for jail in (other, main) if jail is not None]
+    live = lives[-1]
+    try:
+        reached = _follow(live, lives, watch)
+        wall = time.monotonic() - live.started
+    finally:
+        for each in lives:
+            each.end()
+    for each in lives:
+        each.close()
+    return _conclude(live, lives, watch, reached, wall)
+
+
+def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
+    """Serves the pipes until init reports or a limit is reached; returns that limit."""
+    poller = select.poll()
+    captures = {capture.fd: capture for each in lives for capture in each.captures}
+    for fd in captures:
+        poller.register(fd, select.POLLIN)
+    if live.feed.is_open:
+        poller.register(live.feed.fd, select.POLLOUT)
+    while live.status.size == 0 and live.status.fd in captures:
+        streams.readable(poller, captures, live.feed, watch.wait_ms())
+        if any(each.stdout.is_over or each.stderr.is_over for each in lives):
+            return "output_limit"
+        reached = watch.limit_reached()
+        if reached:
+            return reached
+    return None
+
+
+def _conclude(
+    live: _Live, lives: list[_Live], watch: _Watch, reached: str | None, wall_time_s: float
+) -> Outcome:
+    data = live.status.data()
+    report: dict[str, Any] = marshal.loads(data) if data else {}  # noqa: S302 - init's own
+    if "error" in report:
+        raise RunnerError(f"jail: {report['error']}")
+    cpu_time_s = _cpu_time_s(lives, report, watch)
+    ending = _ending(lives, report, watch, reached, cpu_time_s)
+    status = report.get("status", 0)
+    exited = ending == "exited"
+    return Outcome(
+        ending=ending,
+        exit_code=os.WEXITSTATUS(status) if exited else None,
+        signal=os.WTERMSIG(status) if ending == "signaled" else None,
+        stdout=live.stdout.data(),
+        stderr=live.stderr.data(),
+        channel=live.channel.data(),
+        cpu_time_s=cpu_time_s,
+        wall_time_s=wall_time_s,
+        memory_bytes=max(report.get("peak_bytes", 0), watch.peak_bytes()),
+        report=report,
+    )
+
+
+def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> float:
+    waited = sum(
+        each.usage.ru_utime + each.usage.ru_stime for each in lives if each.usage is not None
+    )
+    counted = watch.cpu_time_s()
+    if counted > waited + _UNACCOUNTED_CPU_S:
+        return counted
+    return max(0.0, waited - float(report.get("own_cpu_s", 0.0)))
+
+
+def _ending(
+    lives: list[_Live],
+    report: dict[str, Any],
+    watch: _Watch,
+    reached: str | None,
+    cpu_time_s: float,
+) -> str:
+    """Limits beat the program's own end; memory beats the other limits."""
+    if watch.ran_out_of_memory():
+        return "memory_limit"
+    if reached:
+        return reached
+    if any(each.stdout.is_over or each.stderr.is_over for each in lives):
+        return "output_limit"
+    if cpu_time_s > watch.limits["cpu_time_s"]:
+        return "cpu_limit"
+    if "status" not in report:
+        raise RunnerError("the jail's init ended without a word")
+    return "signaled" if os.WIFSIGNALED(report["status"]) else "exited"

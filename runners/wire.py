@@ -1,0 +1,90 @@
+"""The bytes between host and runner: frames of one JSON header and binary blobs.
+
+    frame  = header length (4 bytes) · blob area length (4 bytes) · header · blob area
+    header = JSON object; wherever it holds {"blob": [offset, length]}, the bytes stand in the area
+
+Numbers are big-endian. Both sides refuse frames above their bound.
+"""
+
+import json
+import os
+import struct
+from typing import Any
+
+_PREFIX = struct.Struct("!II")
+MAX_FRAME_BYTES = 1 << 30
+
+
+class Blobs:
+    """The blob area of a frame that is being written."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, data: bytes) -> dict[str, list[int]]:
+        """Appends bytes and returns the reference that stands for them in the header."""
+        reference = {"blob": [self.size, len(data)]}
+        self._parts.append(data)
+        self.size += len(data)
+        return reference
+
+    def join(self) -> bytes:
+        """Returns the area."""
+        return b"".join(self._parts)
+
+
+def encode(header: dict[str, Any], blobs: Blobs) -> bytes:
+    """Returns the bytes of one frame."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _PREFIX.pack(len(text), blobs.size) + text + blobs.join()
+
+
+def resolve(value: Any, area: bytes) -> Any:
+    """Returns the header's value with every blob reference replaced by its bytes."""
+    if isinstance(value, dict):
+        if len(value) == 1 and "blob" in value:
+            offset, length = value["blob"]
+            return area[offset : offset + length]
+        return {key: resolve(item, area) for key, item in value.items()}
+    if isinstance(value, list):
+        return [resolve(item, area) for item in value]
+    return value
+
+
+def read_exactly(fd: int, size: int) -> bytes:
+    """Reads `size` bytes.
+
+    Raises:
+        EOFError: the stream ended.
+    """
+    parts = []
+    while size:
+        part = os.read(fd, min(size, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_frame(fd: int) -> dict[str, Any]:
+    """Reads one frame and returns its header with blobs in place.
+
+    Raises:
+        EOFError: the stream ended.
+        ValueError: the frame is larger than the bound.
+    """
+    header_len, area_len = _PREFIX.unpack(read_exactly(fd, _PREFIX.size))
+    if header_len + area_len > MAX_FRAME_BYTES:
+        raise ValueError("frame too large")
+    header = json.loads(read_exactly(fd, header_len))
+    frame: dict[str, Any] = resolve(header, read_exactly(fd, area_len))
+    return frame
+
+
+def write_frame(fd: int, header: dict[str, Any], blobs: Blobs | None = None) -> None:
+    """Writes one frame, however many writes that takes."""
+    view = memoryview(encode(header, blobs or Blobs()))
+    while view:
+        view = view[os.write(fd, view) :]

@@ -1,0 +1,95 @@
+"""The warm interpreter: stands behind the view, and forks a jail whenever it is asked to.
+
+It never sees a program: the jail reads it after the fork. The supervisor is the parent of the
+jails (CLONE_PARENT), so that it alone waits for them and knows what they used.
+"""
+
+import gc
+import marshal
+import os
+import socket
+import struct
+from typing import Any, NamedTuple
+
+from runners import jail, kernel, view, warmup
+
+_JAIL_NAMESPACES = (
+    kernel.CLONE_NEWUSER
+    | kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+)
+_MAX_FDS = 16
+_MAX_ORDER_BYTES = 128 * 1024
+READY = b"ready"
+
+
+class Zygote(NamedTuple):
+    """The supervisor's end of the line to the zygote."""
+
+    pid: int
+    line: socket.socket
+
+
+def _serve(line: socket.socket) -> None:
+    """Forks a jail for each order until the supervisor is gone."""
+    while True:
+        message, fds, _, _ = socket.recv_fds(
+            line, _MAX_ORDER_BYTES, _MAX_FDS, socket.MSG_CMSG_CLOEXEC
+        )
+        if not message:
+            os._exit(0)
+        pid = kernel.clone(_JAIL_NAMESPACES | kernel.CLONE_PARENT)
+        if pid == 0:
+            line.close()
+            jail.enter(marshal.loads(message), fds)  # noqa: S302 - written by the supervisor
+        for fd in fds:
+            os.close(fd)
+        line.send(struct.pack("=i", pid))
+
+
+def start(modules: list[str], close: tuple[int, ...]) -> Zygote:
+    """Starts a zygote with these modules imported; it closes the descriptors it must not have.
+
+    Raises:
+        OSError: nested namespaces are not to be had here; the message says which step failed.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = kernel.clone(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+    if pid == 0:
+        for fd in (ours.fileno(), *close):
+            os.close(fd)
+        try:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+            kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+            view.map_own_id()
+            view.build()
+            warmup.prepare(modules)
+        except OSError as error:
+            theirs.send(str(error).encode())
+            os._exit(1)
+        gc.disable()
+        gc.collect()
+        gc.freeze()
+        theirs.send(READY)
+        _serve(theirs)
+    theirs.close()
+    answer = ours.recv(4096)
+    if answer != READY:
+        raise OSError(answer.decode() or "the zygote ended")
+    return Zygote(pid, ours)
+
+
+def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
+    """Orders one jail and returns its init's process id.
+
+    Raises:
+        OSError: the zygote is gone.
+    """
+    socket.send_fds(zygote.line, [marshal.dumps(order)], fds)
+    answer = zygote.line.recv(4)
+    if len(answer) != 4:
+        raise OSError("the zygote ended")
+    pid: int = struct.unpack("=i", answer)[0]
+    return pid
