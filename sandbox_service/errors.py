@@ -8,6 +8,8 @@ What the submitted program does wrong is data (`Verdict`); what *we* fail at is 
     │   ├── UnknownLanguage
     │   ├── PayloadTooLarge
     │   ├── UnsupportedEncoding
+    │   ├── InvalidJson
+    │   ├── BodyTimeout
     │   ├── NotAuthenticated
     │   ├── NotAllowed
     │   ├── NotFound
@@ -16,6 +18,7 @@ What the submitted program does wrong is data (`Verdict`); what *we* fail at is 
     └── ServiceError                 ours, 5xx
         ├── SettingsError            refuses to start
         ├── QueueUnavailable         Redis does not answer
+        ├── NoWorkers                nobody takes jobs
         └── SandboxError
             ├── EngineUnavailable    no Docker daemon, no bubblewrap
             ├── SandboxDied          the stream to a runner ended
@@ -73,6 +76,19 @@ class UnsupportedEncoding(RequestError):
     http_status = 415
 
 
+class InvalidJson(RequestError):
+    """The body is not JSON, or it is nested too deeply."""
+
+    code = "invalid_json"
+
+
+class BodyTimeout(RequestError):
+    """The body did not arrive in time."""
+
+    code = "body_timeout"
+    http_status = 408
+
+
 class NotAuthenticated(RequestError):
     """No API key, or one that is not known."""
 
@@ -128,6 +144,13 @@ class QueueUnavailable(ServiceError):
     """Redis does not answer."""
 
     code = "queue_unavailable"
+    http_status = 503
+
+
+class NoWorkers(ServiceError):
+    """No worker is alive; what is accepted waits until one is."""
+
+    code = "no_workers"
     http_status = 503
 
 

@@ -44,6 +44,13 @@ class RewardsResponse(Model):
     """The results behind the rewards."""
 
 
+class RewardsPending(Model):
+    """Answer when the wait was over before every submission was done."""
+
+    submissions: tuple[JobState, ...]
+    """Ids and states in the order of the request; the results follow under each id."""
+
+
 class QueueState(Model):
     """One queue."""
 

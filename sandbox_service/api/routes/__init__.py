@@ -1,1 +1,1 @@
-"""One file per group of routes."""
+"""One module for each noun of the contract. May import `api` and what it may import."""

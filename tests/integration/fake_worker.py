@@ -1,0 +1,44 @@
+"""A worker process with a pipeline that does what the code of a submission says.
+
+`sleep 0.5` takes its time, `die` kills the process, `break` breaks the sandbox, all else passes.
+"""
+
+import os
+import signal
+import sys
+import time
+
+from sandbox_service.errors import SandboxDied
+from sandbox_service.schema.result import Result
+from sandbox_service.schema.submission import Submission
+from sandbox_service.settings import Settings
+from sandbox_service.worker.process import run_worker
+
+
+class ObedientPipeline:
+    def run(self, submission_id: str, submission: Submission) -> Result:
+        word, _, argument = (submission.code or "").partition(" ")
+        if word == "sleep":
+            time.sleep(float(argument))
+        if word == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if word == "break":
+            raise SandboxDied("the stream ended")
+        return Result(
+            id=submission_id,
+            verdict="accepted",
+            score=1.0,
+            reward=1.0,
+            passed=1,
+            total=1,
+            detail=str(os.getpid()),
+            metadata=submission.metadata,
+        )
+
+    def close(self) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    url = sys.argv[1]
+    run_worker(Settings(worker_lease_s=0.6), url, lambda _: ObedientPipeline(), name=sys.argv[2])
