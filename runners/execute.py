@@ -11,6 +11,7 @@ from runners.zygote import Zygote
 
 _SOURCE_MODE = 0o644
 _ARTIFACT_MODE = 0o555
+_SYNTAX = b"syntax:"
 
 
 class Executor:
@@ -102,6 +103,10 @@ def _memory_file(data: bytes) -> int:
     return fd
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
 def _split(data: bytes, sizes: dict[str, int]) -> Iterator[tuple[str, bytes]]:
     start = 0
     for path, size in sizes.items():
@@ -128,7 +133,7 @@ def report_of(outcome: supervise.Outcome) -> dict[str, Any]:
 def _harness_report(outcome: supervise.Outcome) -> dict[str, Any]:
     """Adds what the harness said; a program that garbles it harms only itself."""
     report = report_of(outcome)
-    mark, colon, text = outcome.channel.decode("utf-8", "replace").partition(":")
+    mark, colon, text = _text(outcome.channel).partition(":")
     if not colon:
         return report
     if mark == "syntax":
@@ -141,18 +146,22 @@ def _harness_report(outcome: supervise.Outcome) -> dict[str, Any]:
 
 
 def _assert_report(outcome: supervise.Outcome) -> dict[str, Any]:
+    """Shows the candidate's streams and the tests' findings."""
     report = report_of(outcome)
+    candidate = outcome.other
+    assert candidate is not None
+    report |= {"stdout": candidate.stdout, "stderr": candidate.stderr}
+    if candidate.channel.startswith(_SYNTAX):
+        return report | {"syntax_error": _text(candidate.channel[len(_SYNTAX) :])}
     try:
         said = json.loads(outcome.channel)
     except ValueError:
         return report | {"error": "the tests did not finish"}
     if "checks" in said:
-        report["checks"] = [
-            {"name": name, "passed": passed, "detail": detail}
-            for name, passed, detail in said["checks"]
-        ]
-    elif "needs_shared_process" in said:
-        report["error"] = f"needs shared process: {said['needs_shared_process']}"
-    else:
-        report["error"] = said["error"]
-    return report
+        names = ("name", "passed", "detail")
+        return report | {
+            "checks": [dict(zip(names, check, strict=True)) for check in said["checks"]]
+        }
+    if "needs_shared_process" in said:
+        return report | {"error": f"needs shared process: {said['needs_shared_process']}"}
+    return report | {"error": said["error"]}

@@ -110,7 +110,9 @@ def _become_program(order: Order, roles: Fds) -> NoReturn:
     kept = _keep([roles[role] for role in order["kept"]])
     os.environ.clear()
     os.environ.update(order["env"])
-    run: Callable[[Order, list[int]], None] = __import__(f"runners.{order['harness']}", fromlist=["run"]).run
+    run: Callable[[Order, list[int]], None] = __import__(
+        f"runners.{order['harness']}", fromlist=["run"]
+    ).run
     run(order, kept)
     os._exit(0)
 

@@ -38,6 +38,31 @@ class Jail(NamedTuple):
     stdin: bytes = b""
 
 
+class Streams(NamedTuple):
+    """What one jail printed, and what its harness said."""
+
+    stdout: bytes
+    stderr: bytes
+    channel: bytes
+
+
+class Outcome(NamedTuple):
+    """What one run did, before it is put on the wire."""
+
+    ending: str
+    exit_code: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    channel: bytes
+    cpu_time_s: float
+    wall_time_s: float
+    memory_bytes: int
+    report: dict[str, Any]
+    other: Streams | None
+    """What the jail beside it printed and said."""
+
+
 class _Live:
     """A jail that runs."""
 
@@ -79,24 +104,12 @@ class _Live:
             capture.drain()
         self.feed.close()
 
+    def streams(self) -> Streams:
+        return Streams(self.stdout.data(), self.stderr.data(), self.channel.data())
+
     def close(self) -> None:
         for capture in self.captures:
             capture.close()
-
-
-class Outcome(NamedTuple):
-    """What one run did, before it is put on the wire."""
-
-    ending: str
-    exit_code: int | None
-    signal: int | None
-    stdout: bytes
-    stderr: bytes
-    channel: bytes
-    cpu_time_s: float
-    wall_time_s: float
-    memory_bytes: int
-    report: dict[str, Any]
 
 
 class _Watch:
@@ -214,6 +227,7 @@ def _conclude(
         wall_time_s=wall_time_s,
         memory_bytes=max(report.get("peak_bytes", 0), watch.peak_bytes()),
         report=report,
+        other=lives[0].streams() if len(lives) > 1 else None,
     )
 
 

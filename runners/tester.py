@@ -18,6 +18,7 @@ from runners import program, remote
 
 _MAX_CHECKS = 10_000
 _MAX_DETAIL = 500
+_RAISED = "exception: "
 _MODULE_ALIASES = ("solution", "main", "candidate")
 
 
@@ -32,9 +33,10 @@ class Check(NamedTuple):
 def _attempt(name: str, action: Callable[[], object]) -> Check:
     try:
         action()
+    except AssertionError as error:
+        return Check(name, False, f"assertion: {error}"[:_MAX_DETAIL])
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failed check, whatever it raised
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Check(name, False, text[:_MAX_DETAIL])
+        return Check(name, False, f"{_RAISED}{type(error).__name__}: {error}"[:_MAX_DETAIL])
     return Check(name, True, "")
 
 
@@ -67,12 +69,18 @@ def _run_classes(names: dict[str, Any]) -> Iterator[Check]:
     for kind in list(names.values()):
         if not (isinstance(kind, type) and issubclass(kind, unittest.TestCase)):
             continue
-        for case in unittest.defaultTestLoader.loadTestsFromTestCase(kind):
+        for name in unittest.defaultTestLoader.getTestCaseNames(kind):
+            case = kind(name)
             result = unittest.TestResult()
             case(result)
-            problems = [text for _, text in (*result.failures, *result.errors)]
-            detail = problems[0].strip().rpartition("\n")[2] if problems else ""
-            yield Check(case.id().rpartition(".")[2], not problems, detail[:_MAX_DETAIL])
+            failures = [_last_line(text) for _, text in result.failures]
+            errors = [_RAISED + _last_line(text) for _, text in result.errors]
+            detail = next(iter(errors + failures), "")
+            yield Check(name, not detail, detail[:_MAX_DETAIL])
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
 
 
 def _called_names(tree: ast.Module) -> set[str]:
@@ -118,7 +126,7 @@ def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
         _offer_as_module(names)
         report = {"checks": run_checks(source, names)}
     except remote.CandidateGone as error:
-        report = {"checks": [Check("load", False, str(error))]}
+        report = {"checks": [Check("load", False, f"{_RAISED}{error}")]}
     except remote.NeedsSharedProcess as error:
         report = {"needs_shared_process": str(error)}
     except SyntaxError as error:

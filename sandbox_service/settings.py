@@ -109,6 +109,9 @@ class Settings(BaseSettings):
     sandbox_max_age_s: Annotated[float, Field(gt=0)] = 1800.0
     """Seconds after which a container is replaced."""
 
+    sandbox_max_idle: Annotated[int, Field(ge=1)] = 2
+    """Warm sandboxes of one image that a worker keeps."""
+
     log_format: Literal["console", "json"] = "console"
     """How log lines are written."""
 

@@ -20,6 +20,13 @@ class Sandbox(Protocol):
             ProtocolViolation: the runner broke the contract; the sandbox must be closed.
         """
 
+    def set_memory(self, memory_bytes: int) -> None:
+        """Gives the next runs another memory limit.
+
+        Raises:
+            SandboxDied: it cannot; the sandbox must be closed.
+        """
+
     def close(self) -> None:
         """Ends everything inside; never raises."""
 
@@ -54,9 +61,6 @@ class SandboxSource(Protocol):
         Raises:
             SandboxError: no sandbox could do it.
         """
-
-    def info(self, image: str) -> SandboxInfo:
-        """Returns what isolates the sandboxes of an image family."""
 
     def close(self) -> None:
         """Closes every sandbox."""

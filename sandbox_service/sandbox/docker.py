@@ -13,8 +13,6 @@ import requests.exceptions
 from sandbox_service.errors import EngineUnavailable, SandboxDied
 from sandbox_service.sandbox import stream
 from sandbox_service.sandbox.hardening import (
-    LABEL_INSTANCE,
-    LABEL_OWNER,
     ContainerSpec,
     container_config,
     memory_limit,
@@ -174,7 +172,9 @@ class DockerEngine:
             runtime=self._settings.oci_runtime,
         )
         try:
-            created = self._client.create_container_from_config(container_config(spec))
+            created = self._client.create_container_from_config(  # type: ignore[no-untyped-call]
+                container_config(spec)
+            )
         except docker.errors.ImageNotFound as error:
             raise EngineUnavailable(
                 f"no image {spec.image}: run `sandbox-service images build`"

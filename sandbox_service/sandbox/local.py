@@ -10,9 +10,7 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 from sandbox_service.errors import EngineUnavailable, SandboxDied
@@ -144,6 +142,9 @@ class LocalSandbox:
     def execute(self, execution: Execution) -> ExecutionReport:
         return self._session.execute(execution)
 
+    def set_memory(self, memory_bytes: int) -> None:
+        """Nothing to do: the runner watches each run's own limit."""
+
     def close(self) -> None:
         """Ends bubblewrap; the pid namespace and all in it die with it."""
         with contextlib.suppress(ProcessLookupError):
@@ -188,7 +189,7 @@ class LocalEngine:
     def start(self, image: str, *, memory_bytes: int) -> LocalSandbox:
         """Starts a jail; every image family is the host itself."""
         argv = bubblewrap_argv(str(self._bwrap), self._python, self._boot)
-        ids = {"user": SANDBOX_ID, "group": SANDBOX_ID, "extra_groups": []}
+        is_root = os.getuid() == 0
         process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -198,7 +199,9 @@ class LocalEngine:
             env={},
             cwd="/",
             start_new_session=True,
-            **(ids if os.getuid() == 0 else {}),  # type: ignore[arg-type]
+            user=SANDBOX_ID if is_root else None,
+            group=SANDBOX_ID if is_root else None,
+            extra_groups=[] if is_root else None,
         )
         return LocalSandbox(process, self._payload)
 

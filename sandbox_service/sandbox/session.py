@@ -62,9 +62,7 @@ class Session:
             ProtocolViolation: the runner broke the contract.
         """
         self._transport.send(_frame(execution))
-        timeout_s = _GRACE_S + max(
-            step.limits.wall_backstop_s for step in _steps(execution)
-        )
+        timeout_s = _GRACE_S + max(step.limits.wall_backstop_s for step in _steps(execution))
         gathered = _Gathered(len(execution.runs))
         while not gathered.done:
             gathered.take(stream.read_frame(self._transport, timeout_s))
@@ -166,9 +164,7 @@ class _Gathered:
             self._compile.ending == "exited" and self._compile.exit_code == 0
         )
         if len(self._runs) != (self._expected_runs if compiled else 0):
-            raise ProtocolViolation(
-                f"{len(self._runs)} reports for {self._expected_runs} runs"
-            )
+            raise ProtocolViolation(f"{len(self._runs)} reports for {self._expected_runs} runs")
         if execution.compile is not None and self._compile is None:
             raise ProtocolViolation("no report of the compile step")
         return ExecutionReport(

@@ -6,13 +6,11 @@ evaluated.
 """
 
 from enum import StrEnum
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import Limits, Usage
-from sandbox_service.schema.result import Check
+from sandbox_service.schema.result import Check, SandboxInfo
 
 
 class RunKind(StrEnum):
@@ -154,5 +152,8 @@ class ExecutionReport(Model):
     artifacts: dict[str, bytes] = {}
     """What the compile step left, for the cache."""
 
-    runs: Annotated[tuple[RunReport, ...], Field(default=())]
+    runs: tuple[RunReport, ...] = ()
     """One for each run, or empty when the compile step failed."""
+
+    sandbox: SandboxInfo | None = None
+    """Where the runs took place; None when none did."""

@@ -1,0 +1,46 @@
+"""Puts a worker's stages together: the engine that the settings ask for, the pool, the pipeline."""
+
+import structlog
+
+from sandbox_service.errors import EngineUnavailable
+from sandbox_service.languages import load_languages
+from sandbox_service.sandbox.base import Engine
+from sandbox_service.sandbox.docker import DockerEngine
+from sandbox_service.sandbox.local import LocalEngine
+from sandbox_service.sandbox.pool import Pool
+from sandbox_service.schema.limits import Limits
+from sandbox_service.settings import Settings
+from sandbox_service.worker.pipeline import Pipeline
+
+_log = structlog.get_logger(__name__)
+_FIRST_LANGUAGE = "python"
+
+
+def find_engine(settings: Settings) -> Engine:
+    """Returns the engine asked for; `auto` takes Docker if it can, else the local one.
+
+    Raises:
+        EngineUnavailable: the engine asked for, or every engine, cannot start sandboxes here.
+    """
+    if settings.engine == "local":
+        return LocalEngine(settings)
+    try:
+        return DockerEngine(settings)
+    except EngineUnavailable:
+        if settings.engine == "docker":
+            raise
+        return LocalEngine(settings)
+
+
+def build_pipeline(settings: Settings) -> Pipeline:
+    """Returns a pipeline whose first sandbox is warm.
+
+    Raises:
+        EngineUnavailable: no sandbox can be started here.
+    """
+    languages = load_languages(settings.images_dir)
+    engine = find_engine(settings)
+    pool = Pool(engine, settings)
+    pool.warm_up(languages.get(_FIRST_LANGUAGE).image, Limits().memory_bytes)
+    _log.info("pipeline_built", engine=engine.name)
+    return Pipeline(languages, pool)

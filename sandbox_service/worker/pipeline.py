@@ -1,0 +1,129 @@
+"""One submission from its code to its reward: compile, run, judge, score, price."""
+
+from collections.abc import Iterator, Sequence
+
+from sandbox_service.errors import InvalidSubmission
+from sandbox_service.judge.judging import judge_skipped
+from sandbox_service.judge.review import review
+from sandbox_service.judge.scoring import summarise
+from sandbox_service.judge.verdicts import detail_of_run, verdict_of_run
+from sandbox_service.languages import LanguageTable
+from sandbox_service.rewards.policies import explained_reward_of
+from sandbox_service.sandbox.base import SandboxSource
+from sandbox_service.schema.result import Result, SandboxInfo, StepResult, TestResult
+from sandbox_service.schema.run import Execution, ExecutionReport, RunReport
+from sandbox_service.schema.submission import Submission
+from sandbox_service.schema.testcase import TestCase
+from sandbox_service.schema.verdict import Isolation, Verdict
+from sandbox_service.worker.checking import Checking
+from sandbox_service.worker.programs import Program, program_of, run_of
+
+
+class Pipeline:
+    """The stages in order; each knows nothing of the others."""
+
+    def __init__(self, languages: LanguageTable, source: SandboxSource) -> None:
+        self._languages = languages
+        self._source = source
+        self._checking = Checking(languages, source)
+
+    def run(self, submission_id: str, submission: Submission) -> Result:
+        """Compiles, runs, judges and scores.
+
+        Raises:
+            SandboxError: no sandbox could do it; another try may succeed.
+        """
+        if submission.tests is None:
+            raise InvalidSubmission("tests are required", field="tests")
+        program = program_of(submission, self._languages)
+        judged = self._judged(program, submission, submission.tests)
+        return _result(submission_id, submission, program, judged)
+
+    def close(self) -> None:
+        """Closes every sandbox."""
+        self._source.close()
+
+    def _judged(
+        self, program: Program, submission: Submission, tests: Sequence[TestCase]
+    ) -> "_Judged":
+        fresh = submission.isolation is Isolation.FRESH
+        limits = submission.limits
+        judged = _Judged()
+        for batch in _batches(tests, one_by_one=submission.stop_at_first_failure):
+            runs = tuple(run_of(test, program.language, limits) for test in batch)
+            report = self._source.execute(program.execution(runs), fresh=fresh)
+            judged.sandbox = report.sandbox
+            judged.compile = _compile_result(program.execution(runs), report)
+            if not report.runs:
+                return judged
+            judged.tests += self._checking.judge(batch, report.runs, limits)
+            if judged.tests[-1].verdict is not Verdict.ACCEPTED and len(batch) < len(tests):
+                judged.tests += [judge_skipped(test) for test in tests[len(judged.tests) :]]
+                return judged
+        return judged
+
+
+class _Judged:
+    """What was found out so far."""
+
+    def __init__(self) -> None:
+        self.compile: StepResult | None = None
+        self.tests: list[TestResult] = []
+        self.sandbox: SandboxInfo | None = None
+
+
+def _batches(tests: Sequence[TestCase], *, one_by_one: bool) -> Iterator[Sequence[TestCase]]:
+    if not one_by_one:
+        yield tests
+        return
+    for index in range(len(tests)):
+        yield tests[index : index + 1]
+
+
+def _compile_result(execution: Execution, report: ExecutionReport) -> StepResult | None:
+    """Returns the compile step; for interpreted languages, only what kept it from loading."""
+    if report.compile is not None and execution.compile is not None:
+        verdict = verdict_of_run(report.compile, limits=execution.compile.limits)
+        is_ours = verdict is Verdict.INTERNAL_ERROR
+        failed = Verdict.INTERNAL_ERROR if is_ours else Verdict.COMPILE_ERROR
+        detail = detail_of_run(report.compile, limits=execution.compile.limits) if verdict else ""
+        return _step(report.compile, failed if verdict else Verdict.ACCEPTED, detail)
+    broken = next((run for run in report.runs if run.syntax_error), None)
+    return _step(broken, Verdict.COMPILE_ERROR, broken.syntax_error) if broken else None
+
+
+def _step(report: RunReport, verdict: Verdict, detail: str) -> StepResult:
+    return StepResult(
+        verdict=verdict,
+        stdout=report.stdout.decode("utf-8", "replace"),
+        stderr=report.stderr.decode("utf-8", "replace"),
+        exit_code=report.exit_code,
+        signal=report.signal,
+        detail=detail,
+        usage=report.usage,
+    )
+
+
+def _result(
+    submission_id: str, submission: Submission, program: Program, judged: _Judged
+) -> Result:
+    tests = submission.tests or ()
+    summary = summarise(tests, judged.tests, compile_result=judged.compile)
+    flags = review(program.code, language=program.language.name, tests=tests, results=judged.tests)
+    result = Result(
+        id=submission_id,
+        verdict=summary.verdict,
+        score=summary.score,
+        reward=None,
+        passed=summary.passed,
+        total=summary.total,
+        trust=summary.trust,
+        compile=judged.compile,
+        tests=tuple(judged.tests),
+        flags=flags,
+        extracted=program.extracted,
+        sandbox=judged.sandbox,
+        metadata=submission.metadata,
+    )
+    reward = explained_reward_of(submission.reward, result, flags=[flag.kind for flag in flags])
+    return result.model_copy(update={"reward": reward.value, "parts": reward.parts})

@@ -1,0 +1,108 @@
+"""From a submission to what a sandbox is asked to do. Pure."""
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+
+from sandbox_service.errors import InvalidSubmission
+from sandbox_service.languages import Language, LanguageTable
+from sandbox_service.rewards.completion import extract_code
+from sandbox_service.schema.limits import Limits
+from sandbox_service.schema.result import Extracted
+from sandbox_service.schema.run import CompileRequest, Execution, RunKind, RunRequest
+from sandbox_service.schema.submission import Submission
+from sandbox_service.schema.testcase import (
+    AssertTest,
+    CallTest,
+    ExitCodeTest,
+    StdioTest,
+    TestCase,
+)
+
+_BASE64 = "base64:"
+
+# What every program finds in its environment. Numeric libraries would start a thread for every
+# core of the host, and each counts as a process.
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/work",
+    "TMPDIR": "/tmp",  # noqa: S108 - the run's own
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A submission's program, ready to be put into executions."""
+
+    language: Language
+    code: str
+    files: dict[str, bytes]
+    extracted: Extracted | None = None
+
+    def execution(self, runs: tuple[RunRequest, ...]) -> Execution:
+        """Returns the execution with these runs."""
+        language = self.language
+        step = language.compile
+        return Execution(
+            image=language.image,
+            source=language.source,
+            files={**self.files, language.source: self.code.encode("utf-8", "surrogatepass")},
+            compile=step
+            and CompileRequest(argv=step.argv, artifacts=step.artifacts, limits=step.limits),
+            runs=runs,
+            env={**ENVIRONMENT, **language.env},
+            address_space_limit=language.run.address_space_limit,
+        )
+
+
+def program_of(submission: Submission, languages: LanguageTable) -> Program:
+    """Returns the program of a submission; the code of a completion is taken out first.
+
+    Raises:
+        UnknownLanguage: there is no such language.
+        InvalidSubmission: a file is no base64.
+    """
+    language = languages.get(submission.language)
+    files = {path: _content(path, text) for path, text in submission.files.items()}
+    if submission.code is not None:
+        return Program(language, submission.code, files)
+    names = (language.name, *language.aliases)
+    extraction = extract_code(submission.completion or "", language_names=names)
+    extracted = Extracted(code=extraction.code, rule=extraction.rule, files=extraction.files)
+    named = {path: text.encode() for path, text in extraction.files.items()}
+    return Program(language, extraction.code, {**named, **files}, extracted)
+
+
+def _content(path: str, text: str) -> bytes:
+    if not text.startswith(_BASE64):
+        return text.encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(text.removeprefix(_BASE64), validate=True)
+    except binascii.Error as error:
+        raise InvalidSubmission(f"no base64: {error}", field=f"files.{path}") from error
+
+
+def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
+    """Returns the run that a test asks for."""
+    match test:
+        case StdioTest() | ExitCodeTest():
+            is_warm = language.run.kind == "python"
+            return RunRequest(
+                kind=RunKind.PYTHON if is_warm else RunKind.EXEC,
+                argv=test.args if is_warm else (*language.run.argv, *test.args),
+                stdin=test.stdin.encode("utf-8", "surrogatepass"),
+                limits=limits,
+            )
+        case CallTest():
+            arguments = json.dumps({"args": test.args, "kwargs": test.kwargs})
+            return RunRequest(
+                kind=RunKind.CALL, function=test.function, call_json=arguments, limits=limits
+            )
+        case AssertTest():
+            return RunRequest(kind=RunKind.ASSERT, test_code=test.test_code, limits=limits)
