@@ -44,7 +44,7 @@ def _known_name(kind: type) -> str:
     """Returns the nearest ancestor that every interpreter knows."""
     for ancestor in kind.__mro__:
         if getattr(builtins, ancestor.__name__, None) is ancestor:
-            return ancestor.__name__
+            return str(ancestor.__name__)
     return "Exception"
 
 

@@ -76,7 +76,7 @@ def _host_config(spec: ContainerSpec) -> dict[str, Any]:
         "ReadonlyRootfs": True,
         # The runner's stage; the runs' own file systems are mounted in their jails.
         "Tmpfs": {
-            "/tmp": f"rw,nosuid,nodev,size={_STAGE_BYTES},nr_inodes=16k,mode=700,"  # noqa: S108
+            "/tmp": f"rw,exec,nosuid,nodev,size={_STAGE_BYTES},nr_inodes=16k,mode=700,"  # noqa: S108
             "uid=61000,gid=61000"
         },
         # Equal values: no swap. The hard stop for everything inside.
