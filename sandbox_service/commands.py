@@ -17,6 +17,12 @@ from sandbox_service.settings import Settings
 images_app = typer.Typer(no_args_is_help=True, help="Images of the Docker engine.")
 
 
+def _console() -> Console:
+    """Returns a console that keeps its tables whole where there is no terminal."""
+    console = Console()
+    return console if console.is_terminal else Console(width=100)
+
+
 def register(app: typer.Typer) -> None:
     """Adds `images`, `languages`, `doctor` and `demo`."""
     app.add_typer(images_app, name="images")
@@ -32,7 +38,7 @@ def _build(
     force: Annotated[bool, typer.Option(help="Build also what is there already.")] = False,
 ) -> None:
     """Build the images that the Docker daemon does not have yet."""
-    console = Console()
+    console = _console()
     try:
         images.build(names or (), Settings(), force=force, report=console.print)
     except SandboxServiceError as error:
@@ -48,16 +54,16 @@ def _languages() -> None:
         table.add_row(
             language.name, language.title, ", ".join(language.aliases), language.image, here
         )
-    Console().print(table)
+    _console().print(table)
 
 
 def _doctor() -> None:
     """Explain what this machine has, what is missing and how to get it."""
-    raise typer.Exit(run_doctor(Settings(), Console()))
+    raise typer.Exit(run_doctor(Settings(), _console()))
 
 
 def _demo(
     engine: Annotated[str, typer.Option(help="auto, docker or local")] = "auto",
 ) -> None:
     """Start a service, submit real programs, show what comes back, stop it."""
-    raise typer.Exit(run_demo(Console(), os.environ, ("--engine", engine)))
+    raise typer.Exit(run_demo(Settings(), _console(), os.environ, ("--engine", engine)))

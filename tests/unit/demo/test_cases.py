@@ -1,12 +1,11 @@
 import pytest
 
-from sandbox_service.demo.cases import cases
-from sandbox_service.demo.command import Outcome
+from sandbox_service.demo.cases import other_cases, python_cases
+from sandbox_service.demo.outcome import Outcome, engine_of
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 
-EVERYWHERE = frozenset({"bash", "c", "cpp", "python"})
-CASES = cases(EVERYWHERE)
+CASES = [*python_cases(), *other_cases(has_cpp=True)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
@@ -17,7 +16,7 @@ def test_case_is_a_valid_submission_with_known_verdicts(case):
 
 
 def test_cases_without_a_compiler_are_still_eight_and_need_none():
-    shown = cases(frozenset({"bash", "python"}))
+    shown = [*python_cases(), *other_cases(has_cpp=False)]
     assert len(shown) >= 8
     assert "cpp" not in {case.submission["language"] for case in shown}
 
@@ -37,3 +36,12 @@ def test_cases_with_a_compiler_show_cpp():
 )
 def test_outcome_is_expected_only_with_right_verdict_and_reward(result, is_expected):
     assert Outcome(CASES[0], result, 1.0).is_expected is is_expected
+
+
+@pytest.mark.parametrize(
+    ("sandboxes", "engine"),
+    [([None, {"engine": "local"}], "local"), ([None], "unknown"), ([], "unknown")],
+)
+def test_engine_of_outcomes_is_the_first_that_is_named(sandboxes, engine):
+    outcomes = [Outcome(CASES[0], {"sandbox": each}, 1.0) for each in sandboxes]
+    assert engine_of(outcomes) == engine

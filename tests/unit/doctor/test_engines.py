@@ -1,5 +1,5 @@
 import io
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import pytest
 from rich.console import Console
@@ -7,7 +7,38 @@ from rich.console import Console
 from sandbox_service.doctor import engines
 from sandbox_service.doctor.command import run_doctor
 from sandbox_service.doctor.finding import State
+from sandbox_service.errors import EngineUnavailable, SandboxDied
+from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.settings import Settings
+
+
+@dataclass
+class FakeSandbox:
+    info: SandboxInfo
+    is_closed: bool = False
+
+    def close(self):
+        self.is_closed = True
+
+
+@dataclass
+class FakeEngine:
+    error: Exception | None = None
+    started: list = field(default_factory=list)
+    is_closed: bool = False
+
+    def start(self, image, *, memory_bytes):
+        if self.error is not None:
+            raise self.error
+        self.started.append(FakeSandbox(SandboxInfo(engine="fake", isolation="nested")))
+        return self.started[-1]
+
+    def close(self):
+        self.is_closed = True
+
+
+def unavailable(settings):
+    raise EngineUnavailable("no bubblewrap")
 
 
 @pytest.fixture
@@ -16,51 +47,60 @@ def without_docker(tmp_path):
 
 
 @pytest.fixture
-def jail_that_starts(tmp_path):
-    return make_program(tmp_path, "exit 0")
+def local_works(monkeypatch):
+    monkeypatch.setattr(engines, "LocalEngine", lambda settings: FakeEngine())
 
 
-def make_program(folder: Path, line: str) -> Path:
-    path = folder / "bwrap"
-    path.write_text(f"#!/bin/sh\n{line}\n")
-    path.chmod(0o755)
-    for parent in list(path.parents)[:3]:
-        parent.chmod(0o755)
-    return path
+@pytest.fixture
+def local_fails(monkeypatch):
+    monkeypatch.setattr(engines, "LocalEngine", unavailable)
 
 
-def test_examine_without_docker_takes_local(without_docker, jail_that_starts):
-    assert engines.examine(without_docker, jail_that_starts).choice == "local"
+@pytest.mark.usefixtures("local_works")
+def test_examine_without_docker_takes_local(without_docker):
+    assert engines.examine(without_docker).choice == "local"
 
 
+@pytest.mark.usefixtures("local_fails")
 def test_examine_without_anything_takes_none(without_docker):
-    assert engines.examine(without_docker, None).choice is None
+    assert engines.examine(without_docker).choice is None
 
 
-def test_examine_keeps_to_the_engine_of_the_settings(without_docker, jail_that_starts):
+@pytest.mark.usefixtures("local_works")
+def test_examine_keeps_to_the_engine_of_the_settings(without_docker):
     settings = without_docker.model_copy(update={"engine": "docker"})
-    assert engines.examine(settings, jail_that_starts).choice is None
+    assert engines.examine(settings).choice is None
 
 
-def test_examine_local_jail_that_fails_says_why(tmp_path):
-    finding = engines.examine_local(make_program(tmp_path, "echo no permission >&2; exit 1"))
-    assert finding.state is State.MISSING
-    assert "no permission" in finding.found
+def test_try_engine_that_works_says_how_it_isolates_and_leaves_nothing():
+    engine = FakeEngine()
+    finding = engines.try_engine("fake", lambda _: engine, Settings(), advice="")
+    assert finding.state is State.GOOD
+    assert "nested" in finding.found
+    assert engine.started[0].is_closed
+    assert engine.is_closed
 
 
-def test_examine_local_program_that_cannot_start_is_missing(tmp_path):
-    assert engines.examine_local(tmp_path / "absent").state is State.MISSING
+def test_try_engine_whose_sandbox_dies_says_why_and_is_closed():
+    engine = FakeEngine(SandboxDied("no permission"))
+    finding = engines.try_engine("fake", lambda _: engine, Settings(), advice="look here")
+    assert (finding.state, finding.found, finding.advice) == (
+        State.MISSING,
+        "no permission",
+        "look here",
+    )
+    assert engine.is_closed
 
 
-def test_doctor_without_any_engine_exits_with_1(without_docker, monkeypatch):
-    monkeypatch.setattr("sandbox_service.doctor.command.locate", lambda *_, **__: None)
+@pytest.mark.usefixtures("local_fails")
+def test_doctor_without_any_engine_exits_with_1(without_docker):
     output = io.StringIO()
     assert run_doctor(without_docker, Console(file=output)) == 1
     assert "No engine works here" in output.getvalue()
 
 
-def test_doctor_with_an_engine_says_which(without_docker, jail_that_starts, monkeypatch):
-    monkeypatch.setattr("sandbox_service.doctor.command.locate", lambda *_, **__: jail_that_starts)
+@pytest.mark.usefixtures("local_works")
+def test_doctor_with_an_engine_says_which(without_docker):
     output = io.StringIO()
     assert run_doctor(without_docker, Console(file=output)) == 0
     assert "serve takes the local engine" in output.getvalue()
