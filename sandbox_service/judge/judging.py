@@ -47,7 +47,7 @@ def judge_test(
             return _judge_call(test, report, limits=limits, outcome=outcome)
         case AssertTest():
             return _judge_assert(test, report, limits=limits)
-        case ExitCodeTest():
+        case _:
             return _judge_exit_code(test, report, limits=limits)
 
 

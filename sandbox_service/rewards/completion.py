@@ -31,7 +31,7 @@ _ANSWER = re.compile(r"^[ \t]*<answer>(.*?)(?:</answer>|\Z)", re.MULTILINE | re.
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`]*)$")
 _INLINE = re.compile(r"^[ \t]*`{3,}([^`]+)`{3,}[ \t]*$")
 _FILE_LINE = re.compile(r"^\s*(?:#|//|--|/\*)\s*(?:file(?:name)?|path)\s*:\s*(\S+)", re.IGNORECASE)
-_PATH = re.compile(r"(?!/)(?!.*(?:^|/)\.\.(?:/|$))[\w./-]*\w\.\w+")
+_PATH = re.compile(r"(?:\w[\w.-]*/)*\w[\w-]*(?:\.[\w-]+)*\.\w+")
 
 
 _MAIN = re.compile(r"(?:.*/)?(?:main|solution)\.\w+", re.IGNORECASE)
@@ -132,8 +132,8 @@ def _is_boundary(match: re.Match[str] | None, fence: re.Match[str]) -> bool:
 
 def _block(info: str, lines: list[str], *, is_closed: bool) -> _Block:
     words = re.split(r"[\s:{}=\"',]+", info.strip())
-    words = [word.removeprefix(".") for word in words if word]
-    tag = words[0].lower() if words and not _PATH.fullmatch(words[0]) else ""
+    words = [word for word in words if word]
+    tag = words[0].removeprefix(".").lower() if words and not _PATH.fullmatch(words[0]) else ""
     path = next((word for word in words if _PATH.fullmatch(word)), "")
     first = _FILE_LINE.match(lines[0]) if lines else None
     if not path and first and _PATH.fullmatch(first[1]):

@@ -1,7 +1,7 @@
 """What a result is worth under one policy. Pure arithmetic, no surprises."""
 
 from collections.abc import Collection
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from sandbox_service.schema.review import FlagKind
 from sandbox_service.schema.reward import AllPass, PassRate, Policy, Shaped, Threshold, Weighted
@@ -40,10 +40,8 @@ def price_of(policy: Policy, result: Judged, *, flags: Collection[FlagKind] = ()
             return 1.0 if is_accepted else policy.partial_max * score**policy.exponent
         case Threshold():
             return policy.reached if score >= policy.at_least else policy.missed
-        case Shaped():
-            return _shaped(policy, result.verdict, score, flags)
         case _:
-            assert_never(policy)
+            return _shaped(policy, result.verdict, score, flags)
 
 
 def _shaped(policy: Shaped, verdict: Verdict, score: float, flags: Collection[FlagKind]) -> float:
