@@ -20,11 +20,11 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def redis_url(redis_server: str) -> Iterator[str]:
+def redis_url(redis_server: str) -> str:
     """Address of a real and empty Redis."""
     with redis.Redis.from_url(redis_server) as client:
         client.flushall()
-    yield redis_server
+    return redis_server
 
 
 @pytest.fixture

@@ -14,9 +14,11 @@ from starlette.exceptions import HTTPException
 from sandbox_service.errors import (
     InvalidSubmission,
     NotAuthenticated,
+    NoWorkers,
     QueueFull,
     RequestError,
     SandboxServiceError,
+    ServiceError,
 )
 
 _log = structlog.get_logger(__name__)
@@ -116,7 +118,8 @@ def problem_of(error: SandboxServiceError) -> Response:
 
 async def _ours(_: Request, error: Exception) -> Response:
     assert isinstance(error, SandboxServiceError)
-    if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    # A probe that asks before the first worker is up is no news.
+    if isinstance(error, ServiceError) and not isinstance(error, NoWorkers):
         _log.warning("request_failed", code=error.code, reason=str(error))
     return problem_of(error)
 

@@ -128,7 +128,11 @@ class Broker:
             QueueUnavailable: Redis does not answer.
         """
         with redis_errors():
-            payload = await self.redis.hget(keys.submission(submission_id), "payload")
+            key = keys.submission(submission_id)
+            # Both at once: what is accepted between two reads would look done.
+            status, payload = await self.redis.hmget(key, "status", "payload")
+            if status is None:
+                raise _missing(submission_id)
             if isinstance(payload, bytes):
                 await asyncio.to_thread(self._cancel, submission_id, payload)
             return (await self.states([submission_id]))[0]
@@ -197,6 +201,10 @@ def _refuse_conflicts(ids: Sequence[str], outcomes: Sequence[Outcome]) -> None:
             raise Conflict(f"id {submission_id!r} was used before with other content", field="id")
 
 
+def _missing(submission_id: str) -> NotFound:
+    return NotFound(f"no submission {submission_id!r}", field="id")
+
+
 def _queued(submission_id: str) -> StoredState:
     return StoredState(submission_id, JobStatus.QUEUED, None, b"null")
 
@@ -205,5 +213,5 @@ def _state(
     submission_id: str, status: bytes | None, result: bytes | None, reward: bytes | None
 ) -> StoredState:
     if status is None:
-        raise NotFound(f"no submission {submission_id!r}", field="id")
+        raise _missing(submission_id)
     return StoredState(submission_id, JobStatus(status.decode()), result, reward or b"null")

@@ -51,6 +51,7 @@ class Waiter:
         self._redis = connection
         self._watches: dict[str, list[Watch]] = {}
         self._listening: asyncio.Task[None] | None = None
+        self._is_stopping = False
 
     async def start(self) -> None:
         """Subscribes, in the background and for as long as the process lives."""
@@ -58,6 +59,8 @@ class Waiter:
 
     async def stop(self) -> None:
         """Ends the subscription."""
+        # A cancellation that meets the end of a read's timeout can get lost; the flag does not.
+        self._is_stopping = True
         if self._listening is not None:
             self._listening.cancel()
             with suppress(asyncio.CancelledError):
@@ -100,7 +103,7 @@ class Waiter:
                 del self._watches[submission_id]
 
     async def _listen_for_ever(self) -> None:
-        while True:
+        while not self._is_stopping:
             try:
                 await self._listen()
             except (redis.RedisError, OSError) as error:
@@ -112,7 +115,7 @@ class Waiter:
         async with self._redis.pubsub() as channel:
             await channel.subscribe(keys.FINISHED)
             polled_at = loop.time()
-            while True:
+            while not self._is_stopping:
                 message = await channel.get_message(timeout=_POLL_S)
                 if message is not None and message["type"] == "message":
                     self._tell(message["data"].decode())

@@ -9,7 +9,7 @@ from typing import Protocol
 import structlog
 from pydantic import ValidationError
 
-from sandbox_service.errors import NotFound, SandboxError
+from sandbox_service.errors import RequestError, SandboxError
 from sandbox_service.queue.submissions import Claim, SubmissionStore
 from sandbox_service.queue.suites import SuiteReader
 from sandbox_service.schema.result import Result, Timing
@@ -93,8 +93,8 @@ class SubmissionRunner:
         try:
             submission = self._submission(claim.payload)
             return self._try(submission_id, submission, claim.attempt)
-        except (NotFound, ValidationError) as error:
-            reason = f"it cannot be read: {error}"
+        except (RequestError, ValidationError) as error:
+            reason = f"it cannot be run: {error}"
         except Exception as error:  # noqa: BLE001 - whatever it is, there is an answer
             _log.exception("job_failed", job_id=submission_id)
             reason = f"the worker failed: {type(error).__name__}"
