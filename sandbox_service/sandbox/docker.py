@@ -134,8 +134,11 @@ class DockerSandbox:
 def _attach(client: docker.APIClient, container_id: str) -> socket.socket:
     params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
     attached = client.attach_socket(container_id, params=params)
-    # docker-py hands out the buffered reader around the hijacked connection.
-    connection: socket.socket = attached._sock  # noqa: SLF001 - there is no public way
+    # docker-py hands out a reader of the hijacked connection, which its response closes when it is
+    # collected. A duplicate is ours alone; both of theirs are closed now.
+    connection: socket.socket = attached._sock.dup()  # noqa: SLF001 - there is no public way
+    attached._sock.close()  # noqa: SLF001 - as above
+    attached._response.close()  # noqa: SLF001 - as above
     return connection
 
 
