@@ -20,13 +20,17 @@ from sandbox_service.languages import load_languages
 from sandbox_service.queue.embedded import EmbeddedRedis
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.logging import configure_logging
-from sandbox_service.worker.boot import build_pipeline
+from sandbox_service.worker.boot import build_pipeline, find_engine
 from sandbox_service.worker.process import run_worker
 from sandbox_service.worker.supervisor import Crew, environment_of
 
 _log = structlog.get_logger(__name__)
 _TEND_S = 0.1
 _WORKERS_STOP_S = 10.0
+_ISOLATION = {
+    "docker": "containers without network or capabilities; inside, namespaces for each run",
+    "local": "bubblewrap jails without network; inside, namespaces for each run",
+}
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 commands.register(app)
@@ -77,9 +81,18 @@ def serve(
             host=host, port=port, workers=workers, engine=engine, redis_url=redis_url
         )
         check_binding(settings)
+        settings = _with_engine(settings)
         signal.signal(signal.SIGTERM, _stop)
         with _redis(settings) as private:
             _serve(settings, private)
+
+
+def _with_engine(settings: Settings) -> Settings:
+    """Chooses the engine once, so that every worker uses the same and no restart changes it."""
+    engine = find_engine(settings)
+    engine.close()
+    typer.echo(f"engine   {engine.name}: {_ISOLATION.get(engine.name, engine.name)}")
+    return settings.model_copy(update={"engine": engine.name})
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Literal
 
 import structlog
 
-_QUIET = ("rq.worker", "rq.job", "httpx", "docker", "urllib3", "asyncio")
+_QUIET = ("rq.worker", "rq.job", "httpx", "docker", "urllib3", "asyncio", "uvicorn")
 
 
 def configure_logging(log_format: Literal["console", "json"], level: str) -> None:
