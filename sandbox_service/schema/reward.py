@@ -11,6 +11,7 @@ from sandbox_service.schema.verdict import Verdict
 MAX_SOURCES = 64
 MAX_STEPS = 10_000
 
+_Rule = Annotated[str, Field(pattern=r"^[A-Z]{1,5}[0-9]{0,4}$")]
 _Price = Annotated[float, Field(ge=-1e6, le=1e6)]
 
 
@@ -128,7 +129,14 @@ class StyleSource(_Source):
 
     source: Literal["style"]
 
-    select: Annotated[tuple[str, ...], Field(max_length=100)] = ("E", "F", "W", "B", "C90", "N")
+    select: Annotated[tuple[_Rule, ...], Field(min_length=1, max_length=100)] = (
+        "E",
+        "F",
+        "W",
+        "B",
+        "C90",
+        "N",
+    )
     """Rules, as ruff names them."""
 
 
