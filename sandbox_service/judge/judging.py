@@ -76,7 +76,7 @@ def judge_interactive(
 
 def program_checker_of(test: TestCase) -> CustomChecker | InteractiveChecker | None:
     """Returns the checker of a test if it is a program, which a sandbox has to run."""
-    checker = getattr(test, "checker", None) if isinstance(test, StdioTest | CallTest) else None
+    checker = test.checker if isinstance(test, StdioTest | CallTest) else None
     return checker if isinstance(checker, CustomChecker | InteractiveChecker) else None
 
 

@@ -78,7 +78,7 @@ def reference_run(checker: CustomChecker, test: StdioTest | CallTest) -> Program
         return _run_for_value(checker, test, json.dumps(test.expected))
     if test.expected_stdout is None:
         return None
-    return _run_for_text(checker, test, test.expected_stdout.encode("utf-8", "surrogatepass"))
+    return _run_for_text(checker, test, test.expected_stdout.encode())
 
 
 def has_raised(report: RunReport) -> bool:

@@ -264,6 +264,14 @@ def test_exit_code_detail_tells_the_code_even_if_it_is_zero(make_test, make_repo
     assert result.detail == "exit code 0"
 
 
+def test_exit_code_detail_speaks_of_the_limits_of_the_test(make_test, make_report):
+    report = make_report(usage=Usage(cpu_time_s=1.5))
+
+    result = judge_test(make_test(exit_code=0), report, limits=LIMITS)
+
+    assert result.detail == "CPU time 1.50 s, limit 1 s"
+
+
 def test_skipped_and_broken_results_keep_the_name(make_test):
     test = make_test(expected_stdout="", name="n")
 

@@ -140,9 +140,13 @@ def test_failure_of_a_checker_is_told(make_report):
     plain = outcome_of(FUNCTION, make_report(error="not plain data: a set"))
     unknown = outcome_of(FUNCTION, make_report(exit_code=None))
     silent = outcome_of(FUNCTION, make_report())
+    odd = outcome_of(FUNCTION, make_report(value_json="7"))
 
     assert plain.detail == "the checker failed: not plain data: a set"
     assert unknown.detail == "the checker failed: internal_error"
+    assert odd.detail == (
+        "the checker failed: its answer is neither a boolean nor a score from 0 to 1"
+    )
     assert silent.detail == "the checker failed: its answer is not plain data"
 
 

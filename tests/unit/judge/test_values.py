@@ -78,6 +78,11 @@ def test_equal_values_are_equal(text, expected):
         ('{"$set": [1, 2]}', [1, 2]),
         ("[1, 2]", {"$set": [1, 2]}),
         ('{"$set": [1, 2]}', {"$set": [1]}),
+        ('{"$set": [[1]]}', {"$set": [[2]]}),
+        ('{"$set": [[1, 2]]}', {"$set": [["1,2"]]}),
+        ('{"$set": [{"a": 1}]}', {"$set": [{"b": 1}]}),
+        ('{"$set": [{"a": 1}]}', {"$set": [{"a": 2}]}),
+        ('{"$set": [{"$bytes": "aGk="}]}', {"$set": [{"$bytes": "aGo="}]}),
         ('{"$float": "nan"}', 0.0),
         ("0.0", {"$float": "nan"}),
         ('{"$float": "inf"}', {"$float": "-inf"}),
@@ -167,6 +172,29 @@ def test_expectation_beyond_the_bound_of_depth_is_refused():
 def test_malformed_tag_in_an_expectation_is_refused():
     with pytest.raises(NotPlainData, match="a tagged value"):
         decode_expected({"$float": "one"})
+
+
+def test_unknown_tag_in_an_expectation_stays_a_key_at_any_depth():
+    assert decode_expected({"$map": [[1, {"$x": [{"$y": 2}]}]]}) == {"1": {"$x": [{"$y": 2}]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"$map": [[1]]}', "^a map's entry is not a pair$"),
+        ('{"$map": [[1, 2], ["1", 3]]}', "^two keys are '1' as text$"),
+        ('{"$map": [[[1], 2]]}', "^a key that JSON cannot write$"),
+        ('{"$bytes": "a"}', "^bytes that are not base64$"),
+        ('{"$set": [1, 1.0]}', "^a set with equal elements$"),
+        ('{"$other": 1}', r"^not a tagged value: \$other$"),
+        ('{"$set": [1], "a": 2}', "^a tag beside other keys$"),
+        ("1e999", "^a number beyond the range of doubles$"),
+        ("[" * 300 + "]" * 300, "^nested too deeply$"),
+    ],
+)
+def test_refusal_says_what_is_wrong(text, message):
+    with pytest.raises(NotPlainData, match=message):
+        decode(text)
 
 
 def test_integer_of_any_length_is_kept_exactly():
