@@ -23,8 +23,10 @@ from sandbox_service.errors import (
 
 _log = structlog.get_logger(__name__)
 _MOST_ERRORS_TOLD = 100
-# After these names pydantic puts the branch of a union that it took, which is no field.
-_BRANCHING = {"checker", "reward"}
+# After these pydantic puts the branch of a union that it took, which is no field.
+_AN_ITEM = "an item"
+_LISTS_OF_KINDS = {"tests", "sources"}
+_BRANCHING = {"checker", "reward", _AN_ITEM}
 
 
 class FieldError(NamedTuple):
@@ -51,12 +53,13 @@ def field_path(location: Sequence[str | int]) -> str:
     path = ""
     before: str | int = ""
     for part in location:
-        is_branch = isinstance(part, str) and (isinstance(before, int) or before in _BRANCHING)
         if isinstance(part, int):
             path += f"[{part}]"
-        elif not is_branch or before == "submissions":
+            before = _AN_ITEM if before in _LISTS_OF_KINDS else ""
+            continue
+        if before not in _BRANCHING:
             path += f".{part}" if path else part
-        before = part if not is_branch else ""
+        before = part if before not in _BRANCHING else ""
     return path or "body"
 
 

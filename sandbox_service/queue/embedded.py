@@ -17,6 +17,8 @@ from typing import TextIO
 
 import redis
 import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from sandbox_service.errors import QueueUnavailable, SettingsError
 
@@ -123,9 +125,12 @@ class EmbeddedRedis:
         # A service that was killed leaves its Redis behind; the lock says that it is gone.
         if self._socket.exists():
             try:
-                redis.Redis(unix_socket_path=str(self._socket)).shutdown(nosave=True)
+                self._client().shutdown(nosave=True)
             except redis.ConnectionError:
                 self._socket.unlink(missing_ok=True)
+
+    def _client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self._socket), retry=Retry(NoBackoff(), 0))
 
     def _spawn(self, binary: Path) -> None:
         options = {
@@ -151,7 +156,7 @@ class EmbeddedRedis:
     def _wait_until_loaded(self) -> None:
         assert self._process is not None
         deadline = time.monotonic() + _START_TIMEOUT_S
-        client = redis.Redis(unix_socket_path=str(self._socket))
+        client = self._client()
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
                 client.ping()

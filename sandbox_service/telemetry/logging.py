@@ -21,7 +21,10 @@ def configure_logging(log_format: Literal["console", "json"], level: str) -> Non
     ]
     renderer: structlog.types.Processor = structlog.processors.JSONRenderer()
     if log_format == "console":
-        renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        # Not the tracebacks that show variables: these may hold submitted code.
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
     else:
         shared.append(structlog.processors.format_exc_info)
     structlog.configure(

@@ -1,0 +1,40 @@
+import pytest
+
+from sandbox_service.schema.job import QueueState
+from sandbox_service.telemetry.metrics import HttpMetrics, judged, observed
+
+
+def _text(**counters: float) -> str:
+    queue = QueueState(name="default", depth=3, started=2, workers=1)
+    return HttpMetrics().render(counters, [queue]).decode()
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"), [(0.0, "0.005"), (0.005, "0.005"), (0.006, "0.01"), (999.0, "+Inf")]
+)
+def test_observation_falls_into_the_bucket_that_bounds_it(value: float, bound: str) -> None:
+    assert observed("run_s", value) == {f"run_s:bucket:{bound}": 1, "run_s:sum": value}
+
+
+def test_histogram_is_cumulative() -> None:
+    text = _text(**{"run_s:bucket:0.005": 2, "run_s:bucket:0.01": 1, "run_s:sum": 0.02})
+
+    assert 'sandbox_run_seconds_bucket{le="0.005"} 2.0' in text
+    assert 'sandbox_run_seconds_bucket{le="+Inf"} 3.0' in text
+    assert "sandbox_run_seconds_sum 0.02" in text
+
+
+def test_verdicts_are_labels() -> None:
+    assert 'sandbox_verdicts_total{verdict="accepted"} 1.0' in _text(**judged("accepted"))
+
+
+def test_queues_are_gauges() -> None:
+    text = _text()
+
+    assert 'sandbox_queue_depth{queue="default"} 3.0' in text
+    assert 'sandbox_queue_started{queue="default"} 2.0' in text
+    assert 'sandbox_queue_workers{queue="default"} 1.0' in text
+
+
+def test_what_never_happened_is_zero() -> None:
+    assert "sandbox_submissions_canceled_total 0.0" in _text()

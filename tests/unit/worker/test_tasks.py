@@ -1,0 +1,206 @@
+"""What a worker does with each submission, over a store that only remembers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sandbox_service.errors import InvalidSubmission, NotFound, SandboxDied
+from sandbox_service.queue import keys
+from sandbox_service.queue.submissions import Claim
+from sandbox_service.schema.result import Result
+from sandbox_service.schema.submission import Submission
+from sandbox_service.schema.verdict import Verdict
+from sandbox_service.settings import Settings
+from sandbox_service.worker import tasks
+from sandbox_service.worker.tasks import RUNNER, SubmissionRunner, run_submissions
+from tests.factories import make_result, make_submission
+
+_PAYLOAD = make_submission(metadata={"k": 1}).model_dump_json(exclude_unset=True).encode()
+
+
+@dataclass
+class RememberingStore:
+    claims: dict[str, Claim]
+    results: dict[str, Result] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    handed_back: list[str] = field(default_factory=list)
+    jobs_waiting: int = 0
+    attempts: int = 1
+
+    def begin(self, submission_id: str, worker: str) -> Claim | None:
+        return self.claims.get(submission_id)
+
+    def add_attempt(self, submission_id: str) -> int:
+        self.attempts += 1
+        return self.attempts
+
+    def finish(
+        self, submission_id: str, *, result: str, metrics: Mapping[str, float], **_: Any
+    ) -> bool:
+        self.results[submission_id] = Result.model_validate_json(result)
+        self.metrics.update(metrics)
+        return True
+
+    def hand_back(self, ids: Sequence[str]) -> None:
+        self.handed_back.extend(ids)
+
+    def waiting(self) -> int:
+        return self.jobs_waiting
+
+
+@dataclass
+class ScriptedPipeline:
+    """Returns or raises what it was given, one after the other."""
+
+    outcomes: list[Result | Exception]
+    seen: list[Submission] = field(default_factory=list)
+
+    def run(self, submission_id: str, submission: Submission) -> Result:
+        self.seen.append(submission)
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def close(self) -> None:
+        pass
+
+
+class NoSuites:
+    def tests(self, digest: str) -> Any:
+        raise NotFound("not stored", field="suite")
+
+
+def _claim(attempt: int = 1, payload: bytes = _PAYLOAD) -> Claim:
+    return Claim(payload=payload, attempt=attempt, queued_s=0.5)
+
+
+def _runner(
+    store: RememberingStore,
+    *outcomes: Result | Exception,
+    is_draining: Callable[[], bool] = lambda: False,
+) -> SubmissionRunner:
+    return SubmissionRunner(
+        pipeline=ScriptedPipeline(list(outcomes)),
+        store=store,
+        suites=NoSuites(),
+        settings=Settings(max_attempts=3),
+        worker="w",
+        is_draining=is_draining,
+        sleep=lambda _: None,
+    )
+
+
+def test_result_is_stored_with_its_timing() -> None:
+    store = RememberingStore({"a": _claim()})
+    _runner(store, make_result(id="a")).run(["a"])
+
+    assert store.results["a"].reward == 1.0
+    assert store.results["a"].timing.queued_s == 0.5
+    assert store.metrics["verdict:accepted"] == 1
+
+
+def test_submission_that_is_done_is_skipped() -> None:
+    store = RememberingStore({"b": _claim()})
+    _runner(store, make_result(id="b")).run(["a", "b"])
+
+    assert list(store.results) == ["b"]
+
+
+def test_broken_sandbox_is_tried_again() -> None:
+    store = RememberingStore({"a": _claim()})
+    _runner(store, SandboxDied("x"), make_result(id="a")).run(["a"])
+
+    assert store.results["a"].verdict is Verdict.ACCEPTED
+    assert store.metrics["retried"] == 1
+
+
+def test_sandbox_that_stays_broken_is_no_information() -> None:
+    store = RememberingStore({"a": _claim()})
+    _runner(store, *[SandboxDied("x")] * 3).run(["a"])
+    result = store.results["a"]
+
+    assert (result.verdict, result.reward, result.score) == (Verdict.INTERNAL_ERROR, None, None)
+    assert (result.total, result.metadata) == (1, {"k": 1})
+    assert "reward:sum" not in store.metrics
+
+
+def test_attempts_of_dead_workers_count() -> None:
+    store = RememberingStore({"a": _claim(attempt=3)})
+    _runner(store, SandboxDied("x")).run(["a"])
+
+    assert store.results["a"].verdict is Verdict.INTERNAL_ERROR
+
+
+def test_submission_that_ended_its_workers_is_not_run_again() -> None:
+    store = RememberingStore({"a": _claim(attempt=4)})
+    _runner(store).run(["a"])
+
+    assert store.results["a"].reward is None
+    assert "3 workers ended" in store.results["a"].detail
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(InvalidSubmission("no such thing"), "no such thing"), (KeyError("secret"), "KeyError")],
+)
+def test_whatever_is_raised_the_submission_gets_an_answer(error: Exception, reason: str) -> None:
+    store = RememberingStore({"a": _claim()})
+    _runner(store, error).run(["a"])
+
+    assert store.results["a"].reward is None
+    assert reason in store.results["a"].detail
+    assert "secret" not in store.results["a"].detail
+
+
+@pytest.mark.parametrize("payload", [b"{}", b"\xff"])
+def test_payload_that_cannot_be_read_is_no_information(payload: bytes) -> None:
+    store = RememberingStore({"a": _claim(payload=payload)})
+    _runner(store).run(["a"])
+
+    assert store.results["a"].reward is None
+
+
+def test_suite_that_is_gone_is_no_information() -> None:
+    submission = make_submission(tests=None, suite=f"sha256:{'0' * 64}")
+    payload = submission.model_dump_json(exclude_unset=True).encode()
+    store = RememberingStore({"a": _claim(payload=payload)})
+    _runner(store).run(["a"])
+
+    assert store.results["a"].reward is None
+
+
+def test_draining_worker_hands_the_rest_back() -> None:
+    store = RememberingStore({"a": _claim(), "b": _claim(), "c": _claim()})
+    runner = _runner(store, make_result(id="a"), is_draining=lambda: "a" in store.results)
+    runner.run(["a", "b", "c"])
+
+    assert (list(store.results), store.handed_back) == (["a"], ["b", "c"])
+
+
+@pytest.mark.parametrize(("jobs_waiting", "handed_back"), [(0, ["b"]), (1, [])])
+def test_rest_of_a_slow_chunk_is_handed_back_when_others_have_nothing(
+    monkeypatch: pytest.MonkeyPatch, jobs_waiting: int, handed_back: list[str]
+) -> None:
+    monkeypatch.setattr(tasks, "_CHUNK_BUDGET_S", -1.0)
+    store = RememberingStore({"a": _claim(), "b": _claim()}, jobs_waiting=jobs_waiting)
+    _runner(store, make_result(id="a"), make_result(id="b")).run(["a", "b"])
+
+    assert store.handed_back == handed_back
+
+
+def test_task_by_its_name_is_the_function_that_rq_calls() -> None:
+    module, _, name = keys.TASK.rpartition(".")
+
+    assert (module, getattr(tasks, name)) == (tasks.__name__, run_submissions)
+
+
+def test_task_uses_the_runner_of_its_process() -> None:
+    store = RememberingStore({"a": _claim()})
+    token = RUNNER.set(_runner(store, make_result(id="a")))
+    run_submissions(["a"])
+    RUNNER.reset(token)
+
+    assert list(store.results) == ["a"]
