@@ -1,5 +1,6 @@
 """Who may ask: API keys in `Authorization: Bearer …`, none needed on loopback."""
 
+import re
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -11,6 +12,7 @@ from sandbox_service.api.errors import problem_of
 from sandbox_service.errors import NotAllowed, NotAuthenticated, RequestError, SettingsError
 from sandbox_service.settings import Settings
 
+_PORT = re.compile(r"(?<!:):\d*$")
 # What an orchestrator probes, and what says how to use the service.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 
@@ -80,5 +82,5 @@ def _check_same_origin(headers: Headers) -> None:
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2] != host:
         raise NotAllowed(f"requests from {origin} are not taken without an API key")
-    if host and not is_loopback(host.rpartition(":")[0] or host):
+    if host and not is_loopback(_PORT.sub("", host)):
         raise NotAllowed(f"requests for {host!r} are not taken without an API key")

@@ -51,9 +51,18 @@ async def test_web_page_of_another_site_is_refused_without_keys(
     assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
 
 
-async def test_page_of_this_service_passes(client: httpx.AsyncClient) -> None:
-    headers = {"origin": "http://127.0.0.1"}
-
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://127.0.0.1"},
+        {"host": "localhost:8000", "origin": "http://localhost:8000"},
+        {"host": "[::1]"},
+        {"host": "[::1]:8000"},
+    ],
+)
+async def test_page_of_this_service_passes(
+    client: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
     assert (await client.get("/v1/languages", headers=headers)).status_code == 200
 
 
