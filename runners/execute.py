@@ -65,11 +65,9 @@ class Executor:
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         order = self._order(request, "call") | {"kept": ["channel", "payload"]}
         payload = _memory_file(request["call_json"].encode())
-        try:
-            outcome = self._run(supervise.Jail(order, {"payload": payload}, request["stdin"]))
-        finally:
-            os.close(payload)
-        return _harness_report(outcome)
+        return _harness_report(
+            self._run(supervise.Jail(order, {"payload": payload}, request["stdin"]))
+        )
 
     def _assert(self, request: dict[str, Any]) -> dict[str, Any]:
         """The candidate in one jail, the tests in another, plain data between them."""
@@ -81,18 +79,9 @@ class Executor:
             "kept": ["channel", "payload", "requests", "responses"],
             "files": [name for name in self._files if name != request["source"]],
         }
-        try:
-            return _assert_report(
-                self._run(
-                    supervise.Jail(
-                        tests, {"payload": payload, "requests": asked, "responses": hear}
-                    ),
-                    supervise.Jail(served, {"requests": ask, "responses": answer}),
-                )
-            )
-        finally:
-            for fd in (payload, ask, asked, hear, answer):
-                os.close(fd)
+        judge = supervise.Jail(tests, {"payload": payload, "requests": asked, "responses": hear})
+        judged = supervise.Jail(served, {"requests": ask, "responses": answer})
+        return _assert_report(self._run(judge, judged))
 
 
 def _memory_file(data: bytes) -> int:

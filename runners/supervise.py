@@ -31,7 +31,11 @@ class RunnerError(Exception):
 
 
 class Jail(NamedTuple):
-    """One jail to start: its order, its extra descriptors by role, and its captures."""
+    """One jail to start: its order, its input, and extra descriptors by role.
+
+    The descriptors are handed over: whoever starts the jail closes its own copies, so that the
+    end of one jail is the end of the stream for the other.
+    """
 
     order: dict[str, Any]
     extra: dict[str, int]
@@ -86,7 +90,8 @@ class _Live:
         except OSError as error:
             raise RunnerError(f"no jail: {error}") from error
         finally:
-            for fd in (*(c.write_fd for c in self.captures), self.feed.read_fd):
+            given = (*(c.write_fd for c in self.captures), self.feed.read_fd, *jail.extra.values())
+            for fd in given:
                 os.close(fd)
         self.started = time.monotonic()
         self.usage: resource.struct_rusage | None = None
