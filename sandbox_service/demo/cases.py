@@ -13,7 +13,7 @@ _ADD_TESTS = (
     {"function": "add", "args": [10, -4], "expected": 6},
 )
 _SUM_CPP = """\
-#include <bits/stdc++.h>
+#include <iostream>
 
 int main() {
     long long a, b;
