@@ -9,17 +9,22 @@ from typing import Any, NoReturn
 from runners import program, values
 
 MODULE_NAME = "solution"
+_USUAL_CLASS = "Solution"
 
 
 def resolve(namespace: dict[str, Any], name: str) -> Any:
     """Returns the function of that name; a method comes bound to a new instance.
+
+    A plain name that the program does not define may be a method of its class `Solution`.
 
     Raises:
         NameError: there is none.
     """
     first, *rest = name.split(".")
     if first not in namespace:
-        raise NameError(f"name {first!r} is not defined")
+        if rest or not hasattr(namespace.get(_USUAL_CLASS), first):
+            raise NameError(f"name {first!r} is not defined")
+        first, rest = _USUAL_CLASS, [first]
     target = namespace[first]
     for part in rest:
         owner = target() if isinstance(target, type) else target

@@ -38,13 +38,13 @@ class Executor:
             "collect": [],
         }
 
-    def _run(self, main: supervise.Jail, other: supervise.Jail | None = None) -> supervise.Outcome:
+    def _run(self, main: supervise.Run, other: supervise.Run | None = None) -> supervise.Outcome:
         return supervise.run(self._zygote, self._meter, main, other)
 
     def compile(self, request: dict[str, Any]) -> tuple[supervise.Outcome, dict[str, bytes]]:
         """Compiles; on success the artifacts are on the stage."""
         order = self._order(request) | {"collect": request["artifacts"]}
-        outcome = self._run(supervise.Jail(order, {}))
+        outcome = self._run(supervise.Run(order, {}))
         artifacts = dict(_split(outcome.channel, outcome.report.get("files", {})))
         if outcome.ending == "exited" and outcome.exit_code == 0:
             stage.put(artifacts, _ARTIFACT_MODE)
@@ -54,10 +54,10 @@ class Executor:
         """Runs once and returns the report, its streams as bytes."""
         kind = request["kind"]
         if kind == "exec":
-            return report_of(self._run(supervise.Jail(self._order(request), {}, request["stdin"])))
+            return report_of(self._run(supervise.Run(self._order(request), {}, request["stdin"])))
         if kind == "python":
             order = self._order(request, "program")
-            return _harness_report(self._run(supervise.Jail(order, {}, request["stdin"])))
+            return _harness_report(self._run(supervise.Run(order, {}, request["stdin"])))
         if kind == "call":
             return self._call(request)
         return self._assert(request)
@@ -66,7 +66,7 @@ class Executor:
         order = self._order(request, "call") | {"kept": ["channel", "payload"]}
         payload = _memory_file(request["call_json"].encode())
         return _harness_report(
-            self._run(supervise.Jail(order, {"payload": payload}, request["stdin"]))
+            self._run(supervise.Run(order, {"payload": payload}, request["stdin"]))
         )
 
     def _assert(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -79,8 +79,8 @@ class Executor:
             "kept": ["channel", "payload", "requests", "responses"],
             "files": [name for name in self._files if name != request["source"]],
         }
-        judge = supervise.Jail(tests, {"payload": payload, "requests": asked, "responses": hear})
-        judged = supervise.Jail(served, {"requests": ask, "responses": answer})
+        judge = supervise.Run(tests, {"payload": payload, "requests": asked, "responses": hear})
+        judged = supervise.Run(served, {"requests": ask, "responses": answer})
         return _assert_report(self._run(judge, judged))
 
 

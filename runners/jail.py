@@ -1,178 +1,250 @@
-"""One run's jail: its init prepares the namespaces, starts the program and waits for it.
+"""One run's jail, as the list of system calls by which a fork confines itself.
 
 Order matters: first what needs the rights of the new user namespace (mounts), then what takes
-rights away (capabilities, Landlock, the filter), then the program. When init ends, the kernel
-ends everything else in the namespace.
+rights away (capabilities, Landlock, the filter), then the program. The init of the namespaces
+makes all of these calls, starts the program and waits for it; when init ends, the kernel ends
+everything else in there.
 """
 
-import contextlib
-import marshal
 import os
 import resource
+import shutil
 import signal
-import stat
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from runners import call, candidate, kernel, landlock, limits, program, seccomp, tester, view
+from runners import kernel, landlock, limits, seccomp, view
+from runners.kernel import Call
+from runners.script import Mode, Script
 
-_HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
-    "program": program.run,
-    "call": call.run,
-    "candidate": candidate.run,
-    "tester": tester.run,
-}
+STATUS_FD = 99
+_FIRST_KEPT_FD = 3
+_PARKED_FD = 100
+_MAX_FD = 0xFFFFFFFF
 _STDIO = ("stdin", "stdout", "stderr")
-_FIRST_FREE_FD = 3
-_FILTER = seccomp.Filter(seccomp.program_filter())
+
+_NAMESPACES = (
+    kernel.CLONE_NEWUSER
+    | kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+)
+_MOUNT_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV
+_NO_ROOT, _NO_SETUID_FIXUP, _NO_AMBIENT = 0b11, 0b1100, 0b1100_0000  # each with its lock
+_CAP_VERSION_3 = 0x20080522
+_LAST_CAP = int(open("/proc/sys/kernel/cap_last_cap", "rb").read())  # noqa: SIM115 - once
 _LANDLOCK_ABI = landlock.abi()
-_TMPFS_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV
-_MAX_OPEN_FILES = 4096
+_FILTER = seccomp.program_filter()
+_ANY_CHILD = (1 << 64) - 1
+_RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # which the interpreter ignores
+_SIGACTION_BYTES, _SIGSET_BYTES = 32, 8
+_EXEC_FAILED = 127
+
+# What init tells about a program that ended by itself: tag, error of execve, init's own usage,
+# wait status, the program's usage.
+_TAG = b"ENDED\0\0\0"
+_USAGE_BYTES = 144
+_REPORT = struct.Struct(f"=8sq{_USAGE_BYTES}sii{_USAGE_BYTES}s")
+_EXEC_ERROR_AT, _OWN_AT, _STATUS_AT, _USAGE_AT = 8, 16, 160, 168
+_USAGE = struct.Struct("=qqqqq")
 
 Order = dict[str, Any]
-Fds = dict[str, int]
 
 
-def enter(order: Order, fds: list[int]) -> NoReturn:
-    """Turns this new process into the init of a jail; never returns."""
-    roles: Fds = dict(zip(order["roles"], fds, strict=True))
-    try:
-        _prepare(order)
-        for number, role in enumerate(_STDIO):
-            os.dup2(roles[role], number)
-        _confine(order["limits"])
-        own = resource.getrusage(resource.RUSAGE_SELF)
-        main = _start(order, roles)
-        for number in range(_FIRST_FREE_FD):
-            os.close(number)  # init must not keep the program's pipes open
-        _wait(main, order, roles, own.ru_utime + own.ru_stime)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor must hear it
-        os.write(roles["status"], marshal.dumps({"error": f"{type(error).__name__}: {error}"}))
-    os._exit(0)
+class Jail(NamedTuple):
+    """A jail that is ready to be forked, as often as the same order comes."""
+
+    script: Script
+    order: Order
+    status_fd: int
+    kept: list[int]
 
 
-def _prepare(order: Order) -> None:
-    """Makes the run's own file systems and puts the program's files into them."""
-    view.map_own_id()
-    allowed = order["limits"]
-    size, inodes = allowed["disk_bytes"], allowed["inodes"]
-    kernel.mount("box", view.BOX, "tmpfs", _TMPFS_FLAGS, f"size={size},nr_inodes={inodes},mode=755")
-    with open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
-        file.write(b"1000")  # the kernel shall pick the program, not the runner
-    for name in view.BOX_FOLDERS:
-        os.mkdir(f"{view.BOX}/{name}", 0o700)
-    flags = _TMPFS_FLAGS | kernel.MS_NOEXEC
-    kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
-    os.chdir(view.WORK)
+class Ended(NamedTuple):
+    """How a program ended, as its init saw it."""
+
+    status: int
+    exec_error: int
+    init_cpu_s: float
+    peak_bytes: int
+
+
+def parse_report(data: bytes) -> Ended:
+    """Reads what init wrote.
+
+    Raises:
+        ValueError: it is not what init writes.
+    """
+    if len(data) != _REPORT.size or not data.startswith(_TAG):
+        raise ValueError(data.decode("utf-8", "replace"))
+    _, exec_error, own, status, _, usage = _REPORT.unpack(data)
+    return Ended(status, exec_error, _cpu_s(own), _USAGE.unpack_from(usage)[4] * 1024)
+
+
+def _cpu_s(usage: bytes) -> float:
+    user_s, user_us, system_s, system_us, _ = _USAGE.unpack_from(usage)
+    return float(user_s + system_s + (user_us + system_us) / 1e6)
+
+
+def build(order: Order, fds: Sequence[int]) -> Jail:
+    """Returns the jail for an order; its descriptors have these numbers in the zygote."""
+    roles = dict(zip(order["roles"], fds, strict=True))
+    script = Script()
+    flags = _NAMESPACES | kernel.CLONE_PARENT | signal.SIGCHLD
+    script.call("clone", Call.CLONE, flags, mode=Mode.RETURN_UNLESS_ZERO)
+    for path, content in view.ID_MAPS:
+        _write_file(script, path, content)
+    _mount(script, order["limits"])
     for path in order["files"]:
-        _copy_in(path)
-
-
-def _copy_in(path: str) -> None:
-    """Copies one file of the submission from the stage into the working folder."""
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    source = os.open(f"{view.PROGRAM}/{path}", os.O_RDONLY)
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    while data := os.read(source, 1 << 20):
-        os.write(target, data)
-    os.close(source)
-    os.close(target)
-
-
-def _confine(allowed: dict[str, Any]) -> None:
-    os.setsid()
-    limits.apply(allowed)
-    kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    if _LANDLOCK_ABI:
-        landlock.restrict(_LANDLOCK_ABI, (view.BOX,), "/dev")
-    _FILTER.install()
-
-
-def _start(order: Order, roles: Fds) -> int:
-    """Starts the program and returns its process id."""
-    harness = order["harness"]
-    if harness is None:
-        argv, env = order["argv"], order["env"]
-        return os.posix_spawnp(argv[0], argv, env, setpgroup=0)
-    pid = os.fork()
-    if pid == 0:
-        _become_program(order, roles)
-    return pid
-
-
-def _become_program(order: Order, roles: Fds) -> NoReturn:
-    """Runs a harness in this fork of the warm interpreter; never returns."""
-    os.setpgid(0, 0)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its own /proc/self is its own again
-    kept = _keep([roles[role] for role in order["kept"]])
-    os.environ.clear()
-    os.environ.update(order["env"])
-    run: Callable[[Order, list[int]], None] = __import__(
-        f"runners.{order['harness']}", fromlist=["run"]
-    ).run
-    run(order, kept)
-    os._exit(0)
-
-
-def _keep(fds: list[int]) -> list[int]:
-    """Moves these descriptors to 3, 4, … and closes all others."""
-    high = [os.dup2(fd, _MAX_KEPT + index) for index, fd in enumerate(fds)]
-    low = [os.dup2(fd, _FIRST_FREE_FD + index) for index, fd in enumerate(high)]
-    os.closerange(_FIRST_FREE_FD + len(low), _MAX_OPEN_FILES)
-    return low
-
-
-_MAX_KEPT = 100  # above every descriptor that a jail receives
-
-
-def _wait(main: int, order: Order, roles: Fds, own_cpu_s: float) -> None:
-    """Reaps until the main process ends, then tells how it ended."""
-    while True:
-        pid, status, usage = os.wait4(-1, 0)
-        if pid == main:
-            break
-    report: dict[str, Any] = {
-        "status": status,
-        "own_cpu_s": own_cpu_s,
-        "peak_bytes": usage.ru_maxrss * 1024,
-    }
+        _copy_in(script, path)
+    _place_descriptors(script, roles, order["kept"])
+    _confine(script, order["limits"], first_free_fd=_FIRST_KEPT_FD + len(order["kept"]))
     if order["collect"]:
-        _end_all_others()
-        report["files"] = dict(_collect(order["collect"], roles["channel"]))
-    os.write(roles["status"], marshal.dumps(report))
+        script.end()  # such an init has work to do afterwards
+    else:
+        _start_and_wait(script, order)
+    kept = [_FIRST_KEPT_FD + index for index in range(len(order["kept"]))]
+    return Jail(script, order, roles["status"], kept)
 
 
-def _end_all_others() -> None:
-    """Leaves init alone in its namespace, so that nothing moves under the collector."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.wait4(-1, 0)
+def _write_file(script: Script, path: str, content: str) -> None:
+    """Writes a small file; the descriptor is closed with all others later."""
+    data = content.encode()
+    opened = script.call(f"open {path}", Call.OPEN, script.text(path), os.O_WRONLY)
+    written = script.call(f"write {path}", Call.WRITE, 0, script.data(data), len(data))
+    script.store(opened, script.argument(written, 0))
 
 
-def _collect(paths: list[str], channel: int) -> Iterator[tuple[str, int]]:
-    """Writes regular files to the channel and yields path and size of each; skips all else."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    for path in paths:
-        try:
-            fd = os.open(path, flags)
-        except OSError:
-            continue
-        facts = os.fstat(fd)
-        if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
-            yield path, _copy_out(fd, channel)
-        os.close(fd)
+def _mount(script: Script, allowed: dict[str, Any]) -> None:
+    """One bounded file system for /work, /tmp and /dev/shm, and a /proc of its own processes."""
+    options = f"size={allowed['disk_bytes']},nr_inodes={allowed['inodes']},mode=700"
+    _mount_one(script, "run", view.TMP, "tmpfs", _MOUNT_FLAGS, options)
+    for index, path in enumerate(view.WRITABLE):  # /tmp comes last and covers the folders
+        folder = f"{view.TMP}/{index}"
+        script.call(f"mkdir for {path}", Call.MKDIR, script.text(folder), 0o700)
+        _mount_one(script, folder, path, "", kernel.MS_BIND, "")
+    _write_file(script, "/proc/self/oom_score_adj", "1000")  # the kernel shall pick the program
+    flags = _MOUNT_FLAGS | kernel.MS_NOEXEC
+    _mount_one(script, "proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
+    script.call("chdir", Call.CHDIR, script.text(view.WORK))
 
 
-def _copy_out(fd: int, channel: int) -> int:
-    size = 0
-    while data := os.read(fd, 1 << 20):
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(channel, rest) :]
-        size += len(data)
-    return size
+def _mount_one(
+    script: Script, source: str, target: str, kind: str, flags: int, options: str
+) -> None:
+    script.call(
+        f"mount {target}",
+        Call.MOUNT,
+        script.text(source),
+        script.text(target),
+        script.text(kind),
+        flags,
+        script.text(options),
+    )
+
+
+def _copy_in(script: Script, path: str) -> None:
+    """Copies one file of the submission from the stage into the working folder."""
+    folders = path.split("/")[:-1]
+    for depth in range(len(folders)):
+        folder = script.text("/".join(folders[: depth + 1]))
+        script.call("mkdir", Call.MKDIR, folder, 0o755, mode=Mode.IGNORE)
+    source = script.call(
+        f"open {path}", Call.OPEN, script.text(f"{view.PROGRAM}/{path}"), os.O_RDONLY
+    )
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    target = script.call(f"create {path}", Call.OPEN, script.text(path), flags, 0o644)
+    copied = script.call(f"copy {path}", Call.SENDFILE, 0, 0, 0, 1 << 30)
+    script.store(target, script.argument(copied, 0))
+    script.store(source, script.argument(copied, 1))
+
+
+def _place_descriptors(script: Script, roles: dict[str, int], kept: Sequence[str]) -> None:
+    """Standard streams at 0, 1, 2, kept ones from 3 on, init's report at its place; no others."""
+    script.call("dup status", Call.DUP3, roles["status"], STATUS_FD, os.O_CLOEXEC)
+    for number, role in enumerate((*_STDIO, *kept)):
+        script.call(f"park {role}", Call.DUP2, roles[role], _PARKED_FD + number)
+    for number, role in enumerate((*_STDIO, *kept)):
+        script.call(f"place {role}", Call.DUP2, _PARKED_FD + number, number)
+    script.call("close", Call.CLOSE_RANGE, len(_STDIO) + len(kept), STATUS_FD - 1)
+    script.call("close", Call.CLOSE_RANGE, STATUS_FD + 1, _MAX_FD)
+
+
+def _confine(script: Script, allowed: dict[str, Any], first_free_fd: int) -> None:
+    script.call("setsid", Call.SETSID)
+    for kind, value in limits.of(allowed):
+        pair = script.data(struct.pack("=QQ", value, value))
+        script.call(f"limit {kind}", Call.PRLIMIT64, 0, kind, pair)
+    _drop_capabilities(script)
+    script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
+    if _LANDLOCK_ABI:
+        _landlock(script, first_free_fd)
+    program = seccomp.filter_program(script.data(_FILTER), len(_FILTER))
+    script.call("seccomp", Call.SECCOMP, seccomp.SET_MODE_FILTER, 0, script.data(program))
+
+
+def _drop_capabilities(script: Script) -> None:
+    """Empties all five sets and locks the secure bits, for good."""
+    bits = _NO_ROOT | _NO_SETUID_FIXUP | _NO_AMBIENT
+    script.call("securebits", Call.PRCTL, kernel.PR_SET_SECUREBITS, bits)
+    for capability in range(_LAST_CAP + 1):
+        script.call("drop", Call.PRCTL, kernel.PR_CAPBSET_DROP, capability)
+    header, empty = script.data(struct.pack("=Ii", _CAP_VERSION_3, 0)), script.data(b"", 24)
+    script.call("capset", Call.CAPSET, header, empty)
+
+
+def _landlock(script: Script, ruleset_fd: int) -> None:
+    """Reads everywhere, writes in the run's own file system; descriptors come in order."""
+    attributes = landlock.ruleset(_LANDLOCK_ABI)
+    create, add = Call.LANDLOCK_CREATE_RULESET, Call.LANDLOCK_ADD_RULE
+    script.call("ruleset", create, script.data(attributes), len(attributes), 0)
+    places = [("/", landlock.Access.READ), ("/dev", landlock.Access.DEVICES)]
+    places += [(path, landlock.Access.WRITE) for path in view.WRITABLE]
+    for index, (path, access) in enumerate(places):
+        flags = os.O_PATH | os.O_CLOEXEC
+        script.call(f"open {path}", Call.OPEN, script.text(path), flags)
+        rule = script.data(landlock.rule(_LANDLOCK_ABI, access, ruleset_fd + 1 + index))
+        script.call(f"rule {path}", add, ruleset_fd, landlock.PATH_BENEATH, rule, 0)
+    script.call("restrict", Call.LANDLOCK_RESTRICT_SELF, ruleset_fd, 0)
+    script.call("close", Call.CLOSE_RANGE, ruleset_fd, STATUS_FD - 1)
+
+
+def _start_and_wait(script: Script, order: Order) -> None:
+    report = script.data(_TAG, _REPORT.size)
+    script.call("usage", Call.GETRUSAGE, resource.RUSAGE_SELF, report + _OWN_AT)
+    is_warm = order["harness"] is not None
+    sharing = 0 if is_warm else kernel.CLONE_VM | kernel.CLONE_VFORK
+    started = script.call("start", Call.CLONE, sharing | signal.SIGCHLD, mode=Mode.JUMP_UNLESS_ZERO)
+    if is_warm:  # its own /proc/self is its own again, and the interpreter goes on
+        script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1, mode=Mode.IGNORE)
+        script.call("close", Call.CLOSE_RANGE, STATUS_FD, STATUS_FD, mode=Mode.IGNORE)
+        script.end()
+    else:
+        _execute(script, order["argv"], order["env"], report + _EXEC_ERROR_AT)
+    script.land(started)
+    script.call("close", Call.CLOSE_RANGE, 0, STATUS_FD - 1)  # not to keep pipes open
+    status, usage = report + _STATUS_AT, report + _USAGE_AT
+    waited = script.call("wait", Call.WAIT4, _ANY_CHILD, status, 0, usage, mode=Mode.REPEAT_UNTIL)
+    script.store(started, script.operand(waited))
+    script.call("report", Call.WRITE, STATUS_FD, report, _REPORT.size)
+    script.call("exit", Call.EXIT_GROUP, 0)
+
+
+def find(argv: Sequence[str], env: dict[str, str]) -> str:
+    """Returns the path of the program that a command line names."""
+    return shutil.which(argv[0], path=env.get("PATH")) or argv[0]
+
+
+def _execute(script: Script, argv: Sequence[str], env: dict[str, str], error_at: int) -> None:
+    """Becomes the program. Memory is shared with init, which therefore sees a failure."""
+    default = script.data(b"", _SIGACTION_BYTES)
+    for number in _RESET_SIGNALS:
+        script.call("signal", Call.RT_SIGACTION, number, default, 0, _SIGSET_BYTES)
+    path = script.text(find(argv, env))
+    arguments = script.pointers([script.text(argument) for argument in argv])
+    environment = script.pointers([script.text(f"{name}={value}") for name, value in env.items()])
+    executed = script.call("execve", Call.EXECVE, path, arguments, environment, mode=Mode.IGNORE)
+    script.store(executed, error_at)
+    script.call("exit", Call.EXIT_GROUP, _EXEC_FAILED)

@@ -7,10 +7,13 @@ not return in the child with the lock released.
 import ctypes
 import os
 import signal
+from enum import IntEnum
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
+CLONE_VM = 0x00000100
+CLONE_VFORK = 0x00004000
 CLONE_PARENT = 0x00008000
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -34,13 +37,38 @@ PR_SET_DUMPABLE = 4
 PR_SET_SECUREBITS = 28
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
-_SECBITS_LOCKED = 0b1111_1111  # no root, no set-id fix-up, no kept or ambient caps; all locked
 
-_SYS_CLONE = 56
-_SYS_CAPSET = 126
-_SYS_PIVOT_ROOT = 155
-_CAP_VERSION_3 = 0x20080522
-_LAST_CAP = 63
+_PR_GET_TID_ADDRESS = 40
+
+
+class Call(IntEnum):
+    """Numbers of the system calls used here, for x86-64."""
+
+    WRITE = 1
+    OPEN = 2
+    RT_SIGACTION = 13
+    DUP2 = 33
+    SENDFILE = 40
+    CLONE = 56
+    EXECVE = 59
+    WAIT4 = 61
+    CHDIR = 80
+    MKDIR = 83
+    GETRUSAGE = 98
+    SETSID = 112
+    CAPSET = 126
+    PIVOT_ROOT = 155
+    PRCTL = 157
+    MOUNT = 165
+    GETTID = 186
+    EXIT_GROUP = 231
+    DUP3 = 292
+    PRLIMIT64 = 302
+    SECCOMP = 317
+    CLOSE_RANGE = 436
+    LANDLOCK_CREATE_RULESET = 444
+    LANDLOCK_ADD_RULE = 445
+    LANDLOCK_RESTRICT_SELF = 446
 
 
 def _checked(result: int, what: str) -> int:
@@ -61,12 +89,32 @@ def syscall(number: int, *args: object) -> int:
 
 def clone(flags: int) -> int:
     """Forks with new namespaces; returns 0 in the child and its process id in the parent."""
-    pid = syscall(
-        _SYS_CLONE, ctypes.c_ulong(flags | signal.SIGCHLD), ctypes.c_void_p(0), None, None, None
-    )
+    pid = syscall(Call.CLONE, ctypes.c_ulong(flags | signal.SIGCHLD), None, None, None, None)
     if pid == 0:
         ctypes.pythonapi.PyOS_AfterFork_Child()
     return pid
+
+
+def note_thread_id() -> None:
+    """Repairs what a raw clone leaves behind in the C library: the note of the thread's id.
+
+    Its recursive locks know their owner by it. The interpreter's own after-fork work is left
+    out: it touches hundreds of pages to repair locks and threads, and there was one thread.
+    """
+    if _THREAD_ID is not None:
+        _THREAD_ID.value = _libc.syscall(ctypes.c_long(Call.GETTID))
+
+
+def _find_thread_id() -> ctypes.c_int | None:
+    """Returns the C library's note of this thread's id, by which its locks know their owner.
+
+    The kernel was told its address at start (PR_GET_TID_ADDRESS; prctl(2)).
+    """
+    address = ctypes.c_void_p()
+    if _libc.prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) != 0 or not address.value:
+        return None
+    note = ctypes.c_int.from_address(address.value)
+    return note if note.value == _libc.syscall(ctypes.c_long(Call.GETTID)) else None
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
@@ -84,7 +132,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str = ""
 
 def pivot_root_here() -> None:
     """Makes the working folder the root and lets go of the old one."""
-    syscall(_SYS_PIVOT_ROOT, b".", b".")
+    syscall(Call.PIVOT_ROOT, b".", b".")
     _checked(_libc.umount2(b".", MNT_DETACH), "umount old root")
     os.chdir("/")
 
@@ -98,11 +146,4 @@ def prctl(option: int, value: int) -> None:
     _checked(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
-def drop_capabilities() -> None:
-    """Empties all five capability sets and locks the secure bits, for good."""
-    prctl(PR_SET_SECUREBITS, _SECBITS_LOCKED & ~(1 << 4) & ~(1 << 5))
-    for capability in range(_LAST_CAP + 1):
-        if _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) != 0:
-            break  # past the last one that this kernel knows
-    header = (ctypes.c_uint32 * 2)(_CAP_VERSION_3, 0)
-    syscall(_SYS_CAPSET, header, (ctypes.c_uint32 * 6)())
+_THREAD_ID = _find_thread_id()

@@ -2,7 +2,8 @@
 
 import math
 import resource
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 _MIB = 1024 * 1024
 # Memory is limited by the control group. This stops only what could never fit: thread stacks and
@@ -13,12 +14,18 @@ _MESSAGE_QUEUE_BYTES = 4096
 _SIGNALS_PENDING = 256
 
 
-def apply(limits: dict[str, Any]) -> None:
-    """Sets soft and hard limits of this process and of all that it starts."""
-    cpu_s = math.ceil(limits["cpu_time_s"]) + 1
+class Limit(NamedTuple):
+    """One resource limit; soft equals hard."""
+
+    resource: int
+    value: int
+
+
+def of(limits: dict[str, Any]) -> Iterator[Limit]:
+    """Yields the limits of a run's processes."""
     values = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: cpu_s,
+        resource.RLIMIT_CPU: math.ceil(limits["cpu_time_s"]) + 1,
         resource.RLIMIT_FSIZE: limits["disk_bytes"],
         resource.RLIMIT_NOFILE: limits["open_files"],
         resource.RLIMIT_NPROC: limits["processes"] + 1,  # the jail's init is one
@@ -33,6 +40,5 @@ def apply(limits: dict[str, Any]) -> None:
         values[resource.RLIMIT_DATA] = limits["memory_bytes"] + _RESERVE_BYTES
     for kind, value in values.items():
         hard = resource.getrlimit(kind)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)  # noqa: PLW2901 - a lower outer limit holds as well
-        resource.setrlimit(kind, (value, value))
+        # A lower outer limit holds as well.
+        yield Limit(kind, value if hard == resource.RLIM_INFINITY else min(value, hard))

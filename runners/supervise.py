@@ -12,7 +12,7 @@ import signal
 import time
 from typing import Any, NamedTuple
 
-from runners import streams
+from runners import jail, streams
 from runners.accounting import Meter
 from runners.zygote import Zygote, fork_jail
 
@@ -30,7 +30,7 @@ class RunnerError(Exception):
     """A run could not be started or watched; ours, not the program's."""
 
 
-class Jail(NamedTuple):
+class Run(NamedTuple):
     """One jail to start: its order, its input, and extra descriptors by role.
 
     The descriptors are handed over: whoever starts the jail closes its own copies, so that the
@@ -70,27 +70,27 @@ class Outcome(NamedTuple):
 class _Live:
     """A jail that runs."""
 
-    def __init__(self, zygote: Zygote, jail: Jail) -> None:
-        limit = jail.order["limits"]["output_bytes"]
+    def __init__(self, zygote: Zygote, run: Run) -> None:
+        limit = run.order["limits"]["output_bytes"]
         self.stdout, self.stderr = streams.Capture(limit), streams.Capture(limit)
         self.status = streams.Capture(_STATUS_BYTES)
         self.channel = streams.Capture(_CHANNEL_BYTES)
-        self.feed = streams.Feed(jail.stdin)
+        self.feed = streams.Feed(run.stdin)
         roles = {
             "stdin": self.feed.read_fd,
             "stdout": self.stdout.write_fd,
             "stderr": self.stderr.write_fd,
             "status": self.status.write_fd,
             "channel": self.channel.write_fd,
-            **jail.extra,
+            **run.extra,
         }
-        order = jail.order | {"roles": list(roles)}
+        order = run.order | {"roles": list(roles)}
         try:
             self.pid = fork_jail(zygote, order, list(roles.values()))
         except OSError as error:
             raise RunnerError(f"no jail: {error}") from error
         finally:
-            given = (*(c.write_fd for c in self.captures), self.feed.read_fd, *jail.extra.values())
+            given = (*(c.write_fd for c in self.captures), self.feed.read_fd, *run.extra.values())
             for fd in given:
                 os.close(fd)
         self.started = time.monotonic()
@@ -172,14 +172,14 @@ class _Watch:
         return self.peak
 
 
-def run(zygote: Zygote, meter: Meter, main: Jail, other: Jail | None = None) -> Outcome:
+def run(zygote: Zygote, meter: Meter, main: Run, other: Run | None = None) -> Outcome:
     """Runs a jail, and beside it another that serves it, until the first one ends.
 
     Raises:
         RunnerError: the jail could not be set up.
     """
     watch = _Watch(main.order["limits"], meter)
-    lives = [_Live(zygote, jail) for jail in (other, main) if jail is not None]
+    lives = [_Live(zygote, each) for each in (other, main) if each is not None]
     live = lives[-1]
     try:
         reached = _follow(live, lives, watch)
@@ -213,10 +213,7 @@ def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
 def _conclude(
     live: _Live, lives: list[_Live], watch: _Watch, reached: str | None, wall_time_s: float
 ) -> Outcome:
-    data = live.status.data()
-    report: dict[str, Any] = marshal.loads(data) if data else {}  # noqa: S302 - init's own
-    if "error" in report:
-        raise RunnerError(f"jail: {report['error']}")
+    report = _report_of(live.status.data())
     cpu_time_s = _cpu_time_s(lives, report, watch)
     ending = _ending(lives, report, watch, reached, cpu_time_s)
     status = report.get("status", 0)
@@ -236,6 +233,31 @@ def _conclude(
     )
 
 
+def _report_of(data: bytes) -> dict[str, Any]:
+    """Returns what init told; empty when it was ended before it could.
+
+    Raises:
+        RunnerError: the jail could not be set up, or the program not be started.
+    """
+    if not data:
+        return {}
+    try:
+        ended = jail.parse_report(data)
+    except ValueError:
+        return _report_of_compile(data)
+    if ended.exec_error:
+        raise RunnerError(f"the program does not start: {os.strerror(-ended.exec_error)}")
+    return ended._asdict()
+
+
+def _report_of_compile(data: bytes) -> dict[str, Any]:
+    try:
+        report: dict[str, Any] = marshal.loads(data)  # noqa: S302 - init's own words
+    except (ValueError, EOFError, TypeError):
+        raise RunnerError(f"jail: {data.decode('utf-8', 'replace')}") from None
+    return report
+
+
 def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> float:
     waited = sum(
         each.usage.ru_utime + each.usage.ru_stime for each in lives if each.usage is not None
@@ -243,7 +265,7 @@ def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> fl
     counted = watch.cpu_time_s()
     if counted > waited + _UNACCOUNTED_CPU_S:
         return counted
-    return max(0.0, waited - float(report.get("own_cpu_s", 0.0)))
+    return max(0.0, waited - float(report.get("init_cpu_s", 0.0)))
 
 
 def _ending(

@@ -17,17 +17,14 @@ STAGE = "/tmp"  # noqa: S108 - the container's own tmpfs, which no program can s
 PROGRAM_STAGE = STAGE + "/program"
 _NEW_ROOT = STAGE + "/view"
 
-BOX = "/box"
 PROGRAM = "/program"
-WORK = BOX + "/work"
-BOX_FOLDERS = ("work", "tmp", "shm")
+WORK = "/work"
+TMP = "/tmp"  # noqa: S108 - the run's own
+WRITABLE = (WORK, "/dev/shm", TMP)  # noqa: S108 - the run's own
 
 _SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
-    "work": "box/work",
-    "tmp": "box/tmp",
-    "dev/shm": "../box/shm",
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",
     "dev/stdout": "/proc/self/fd/1",
@@ -35,20 +32,13 @@ _LINKS = {
 }
 # Read before any namespace is made: inside a new one they read as "nobody" until mapped.
 _UID, _GID = os.getuid(), os.getgid()
+ID_MAPS = (
+    ("/proc/self/setgroups", "deny"),
+    ("/proc/self/uid_map", f"{_UID} {_UID} 1"),
+    ("/proc/self/gid_map", f"{_GID} {_GID} 1"),
+)
 _READ_ONLY = kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
 _REBIND = kernel.MS_REMOUNT | kernel.MS_BIND
-
-
-def map_own_id() -> None:
-    """Maps the own user and group to themselves in a user namespace just made."""
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{_UID} {_UID} 1"),
-        ("gid_map", f"{_GID} {_GID} 1"),
-    ):
-        fd = os.open("/proc/self/" + name, os.O_WRONLY)
-        os.write(fd, text.encode())
-        os.close(fd)
 
 
 def _inherited_flags(path: str) -> int:
@@ -88,6 +78,9 @@ def build() -> None:
     Raises:
         OSError: the kernel refused a mount; nested namespaces are not to be had here.
     """
+    for path, content in ID_MAPS:
+        with open(path, "wb", buffering=0) as file:
+            file.write(content.encode())
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     os.makedirs(_NEW_ROOT, exist_ok=True)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
@@ -95,7 +88,7 @@ def build() -> None:
     os.chdir(_NEW_ROOT)
     _bind_system()
     _bind_devices()
-    for name in ("box", "program", "proc"):
+    for name in ("work", "tmp", "dev/shm", "program", "proc"):
         os.mkdir(name)
     for name, target in _LINKS.items():
         os.symlink(target, name)

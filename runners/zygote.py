@@ -9,17 +9,13 @@ import marshal
 import os
 import socket
 import struct
-from typing import Any, NamedTuple
+from collections import OrderedDict
+from typing import Any, NamedTuple, NoReturn
 
-from runners import jail, kernel, view, warmup
+from runners import inhabitants, jail, kernel, view, warmup
 
-_JAIL_NAMESPACES = (
-    kernel.CLONE_NEWUSER
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-)
+_INIT = 1
+_MAX_KNOWN = 16
 _MAX_FDS = 16
 _MAX_ORDER_BYTES = 128 * 1024
 READY = b"ready"
@@ -32,18 +28,26 @@ class Zygote(NamedTuple):
     line: socket.socket
 
 
-def _serve(line: socket.socket) -> None:
+def _serve(line: socket.socket) -> NoReturn:
     """Forks a jail for each order until the supervisor is gone."""
+    known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
     while True:
         message, fds, _, _ = socket.recv_fds(
             line, _MAX_ORDER_BYTES, _MAX_FDS, socket.MSG_CMSG_CLOEXEC
         )
         if not message:
             os._exit(0)
-        pid = kernel.clone(_JAIL_NAMESPACES | kernel.CLONE_PARENT)
+        key = (message, tuple(fds))
+        made = known.get(key)
+        if made is None:
+            made = known[key] = jail.build(marshal.loads(message), fds)  # noqa: S302 - our own
+            if len(known) > _MAX_KNOWN:
+                known.popitem(last=False)
+        pid = made.script.run()
         if pid == 0:
-            line.close()
-            jail.enter(marshal.loads(message), fds)  # noqa: S302 - written by the supervisor
+            inhabitants.live(made)
+        if pid < 0 and os.getpid() == _INIT:
+            inhabitants.fail(made, pid)
         for fd in fds:
             os.close(fd)
         line.send(struct.pack("=i", pid))
@@ -63,7 +67,6 @@ def start(modules: list[str], close: tuple[int, ...]) -> Zygote:
         try:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-            view.map_own_id()
             view.build()
             warmup.prepare(modules)
         except OSError as error:
