@@ -33,7 +33,9 @@ def run_doctor(settings: Settings, console: Console) -> int:
 
 
 def _table(findings: list[Finding]) -> Table:
-    table = Table("", "found", "to do", title="This machine", title_justify="left")
+    table = Table(title="This machine", title_justify="left")
+    for heading in ("", "found", "to do"):
+        table.add_column(heading, overflow="fold")
     for finding in findings:
         style = _STYLE[finding.state]
         table.add_row(f"[{style}]{finding.topic}[/{style}]", finding.found, finding.advice)
