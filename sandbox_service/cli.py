@@ -25,6 +25,7 @@ from sandbox_service.worker.process import run_worker
 from sandbox_service.worker.supervisor import Crew, environment_of
 
 _log = structlog.get_logger(__name__)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TEND_S = 0.1
 _WORKERS_STOP_S = 10.0
 _ISOLATION = {
@@ -82,7 +83,8 @@ def serve(
         )
         check_binding(settings)
         settings = _with_engine(settings)
-        signal.signal(signal.SIGTERM, _stop)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, _stop)
         with _redis(settings) as private:
             _serve(settings, private)
 
@@ -139,8 +141,8 @@ def _serve(settings: Settings, private: EmbeddedRedis | None) -> None:
         typer.echo(f"workers  {size}")
         run_api(application, listener, lambda: typer.echo(f"ready    {url_of(listener)}"))
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         stopping.set()
         if tending.is_alive():
             tending.join()

@@ -1,7 +1,6 @@
 """`serve` as a person starts it: everything up by one command, everything down by one signal."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -54,32 +53,39 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         process.stdout.close()
 
 
-def _family(state: Path) -> set[int]:
-    """Processes that were started with this state folder."""
-    needle = f"SANDBOX_STATE_DIR={state}".encode()
-    family = set()
-    for environ in Path("/proc").glob("[0-9]*/environ"):
+def _living() -> dict[int, int]:
+    """Parents of all processes that are not zombies."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            if needle in environ.read_bytes().split(b"\0"):
-                family.add(int(re.findall(r"\d+", str(environ))[0]))
-        except (PermissionError, FileNotFoundError, ProcessLookupError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
             continue
+        if state != "Z":
+            parents[int(stat.parent.name)] = int(parent)
+    return parents
+
+
+def _family(pid: int) -> set[int]:
+    """A process and all that descend from it."""
+    parents = _living()
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
     return family
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_service_scores_and_leaves_no_process_behind(
-    serve: Serve, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_service_scores_and_leaves_no_process_behind(serve: Serve, number: signal.Signals) -> None:
     process, address = serve()
     answer = httpx.post(f"{address}/v1/submissions?wait=40", json=make_body(), timeout=60)
-    family = _family(tmp_path / "state")
+    family = _family(process.pid)
     process.send_signal(number)
 
     assert answer.json()["reward"] == 1.0
     assert process.wait(30) == 0
-    assert len(family) >= 3
-    assert _family(tmp_path / "state") == set()
+    assert len(family) >= 4, "service, Redis, worker and its sandbox"
+    assert not family & _living().keys()
 
 
 def test_what_was_accepted_is_scored_after_a_restart(serve: Serve) -> None:
