@@ -34,8 +34,8 @@ def resolve(namespace: dict[str, Any], name: str) -> Any:
 
 def load_module(order: dict[str, Any], channel: int) -> dict[str, Any]:
     """Runs the program as a module that is not `__main__`, and returns its names."""
-    path = f"{os.getcwd()}/{order['source']}"
-    program.become_fresh([order["source"]])
+    path = f"/work/{order['source']}"
+    program.begin(order)
     try:
         code = program.load(path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

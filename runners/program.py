@@ -4,6 +4,7 @@ import atexit
 import gc
 import io
 import os
+import random
 import signal
 import sys
 import threading
@@ -12,10 +13,15 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 _EXIT_FLUSH_FAILED = 120
+_WORK = "/work"
+_USUAL_SOURCE = "main.py"
 
 
 def _open_standard_streams() -> None:
-    """Gives the program standard streams of its own, as a new interpreter would."""
+    """Makes the streams that programs will find; they learn now that they stand on pipes."""
+    read_end, write_end = os.pipe()
+    for number in range(3):
+        os.dup2(write_end if number else read_end, number)
     stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")
     stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")
     stderr = io.TextIOWrapper(
@@ -24,31 +30,36 @@ def _open_standard_streams() -> None:
     for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(null, number)
+    for fd in (read_end, write_end, null):
+        os.close(fd)
 
 
-def become_fresh(argv: list[str]) -> None:
-    """Makes the interpreter look as if it had just started in the working folder."""
+def prepare() -> None:
+    """Makes the interpreter look, before any fork, as if it had just started for a program."""
     _open_standard_streams()
-    folder = os.getcwd()
-    sys.argv = argv
-    sys.path.insert(0, folder)
-    _unload_shadowed(folder)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()  # otherwise every fork draws the same numbers
-    _hide_runner()
-    gc.enable()
-
-
-def _hide_runner() -> None:
-    """Takes the runner's modules out of the interpreter that is to run a program."""
+    sys.path.insert(0, _WORK)
     for name in [name for name in sys.modules if name.partition(".")[0] == "runners"]:
         del sys.modules[name]
 
 
-def _unload_shadowed(folder: str) -> None:
+def begin(order: dict[str, Any]) -> None:
+    """What is left to do after the fork."""
+    sys.argv = [order["source"], *order["argv"]]
+    if len(order["files"]) > 1 or order["source"] != _USUAL_SOURCE:
+        _unload_shadowed(order["files"])
+    random.seed()  # otherwise every fork draws the same numbers
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+    gc.enable()
+
+
+def _unload_shadowed(files: list[str]) -> None:
     """Forgets warm modules that a file of the submission shadows."""
-    for entry in os.listdir(folder):
-        name = entry.removesuffix(".py")
+    for path in files:
+        name = path.partition("/")[0].removesuffix(".py")
         if name in sys.modules and name != "__main__":
             del sys.modules[name]
 
@@ -120,8 +131,8 @@ def report_syntax_error(error: BaseException, channel: int) -> NoReturn:
 
 def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
     """Runs the program as `__main__`."""
-    path = f"{os.getcwd()}/{order['source']}"
-    become_fresh([order["source"], *order["argv"]])
+    path = f"{_WORK}/{order['source']}"
+    begin(order)
     try:
         code = load(path)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -118,7 +118,7 @@ def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
     channel, payload, requests, responses = kept
     with open(payload, encoding="utf-8") as file:
         source = file.read()
-    program.become_fresh(["tests"])
+    program.begin(order)
     line = remote.Line(open(requests, "wb"), open(responses, "rb"))
     report: dict[str, Any]
     try:

@@ -6,7 +6,9 @@ compiler's and the importer's caches are there before the fork, and a child touc
 
 import contextlib
 import importlib
-import io
+import sys
+
+from runners import program
 
 # What model-written programs import most; all of it is small.
 USUAL_MODULES = (
@@ -54,5 +56,6 @@ def prepare(modules: list[str]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     text = "".join(_SAMPLE.format(n=n) for n in range(_SAMPLE_ROUNDS))
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(text, "sample", "exec"), {"__name__": "sample"})  # noqa: S102 - our own text
+    program.prepare()
+    exec(compile(text, "sample", "exec"), {"__name__": "sample"})  # noqa: S102 - our own text
+    sys.stdout.flush()

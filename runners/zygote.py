@@ -31,6 +31,7 @@ class Zygote(NamedTuple):
 def _serve(line: socket.socket) -> NoReturn:
     """Forks a jail for each order until the supervisor is gone."""
     known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
+    environment: dict[str, str] = {}
     while True:
         message, fds, _, _ = socket.recv_fds(
             line, _MAX_ORDER_BYTES, _MAX_FDS, socket.MSG_CMSG_CLOEXEC
@@ -43,6 +44,10 @@ def _serve(line: socket.socket) -> NoReturn:
             made = known[key] = jail.build(marshal.loads(message), fds)  # noqa: S302 - our own
             if len(known) > _MAX_KNOWN:
                 known.popitem(last=False)
+        if made.order["env"] != environment:
+            environment = made.order["env"]
+            os.environ.clear()
+            os.environ.update(environment)
         pid = made.script.run()
         if pid == 0:
             inhabitants.live(made)
