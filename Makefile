@@ -67,5 +67,5 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 # It holds all that `setup` installs, so it counts as that, too.
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev,embedded]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,embedded,answer]'
 	@touch $@ $(VENV)/.installed
