@@ -19,6 +19,9 @@ What the submitted program does wrong is data (`Verdict`); what *we* fail at is 
         ├── SettingsError            refuses to start
         ├── QueueUnavailable         Redis does not answer
         ├── NoWorkers                nobody takes jobs
+        ├── ServiceUnavailable       the client did not reach the service, for as long as it tried
+        ├── UnexpectedResponse       what came back is not this service's answer
+        ├── NotFinished              the client's time was over first; carries what is known
         └── SandboxError
             ├── EngineUnavailable    no Docker daemon, no bubblewrap
             ├── SandboxDied          the stream to a runner ended
@@ -28,6 +31,7 @@ Server and client share this table: the client raises the class the server meant
 `code` and never by import.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -152,6 +156,34 @@ class NoWorkers(ServiceError):
 
     code = "no_workers"
     http_status = 503
+
+
+class ServiceUnavailable(ServiceError):
+    """The client did not reach the service, for as long as it tried."""
+
+    code = "service_unavailable"
+    http_status = 503
+
+
+class UnexpectedResponse(ServiceError):
+    """What came back is not an answer of this service."""
+
+    code = "unexpected_response"
+    http_status = 502
+
+
+class NotFinished(ServiceError):
+    """The client's time was over before every result was there; the work goes on.
+
+    `pending` names the submissions without a result, so that they can be asked for later.
+    """
+
+    code = "not_finished"
+    http_status = 504
+
+    def __init__(self, message: str, *, pending: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.pending = tuple(pending)
 
 
 class SandboxError(ServiceError):
