@@ -150,7 +150,7 @@ def _judge_assert(test: AssertTest, report: RunReport, *, limits: Limits) -> Tes
     if verdict is None and failed is not None:
         is_raised = failed.detail.startswith(RAISED)
         verdict = Verdict.RUNTIME_ERROR if is_raised else Verdict.WRONG_ANSWER
-        return _result(test, report, verdict, f"{failed.name}: {failed.detail}".rstrip(": "))
+        return _result(test, report, verdict, ": ".join(filter(None, (failed.name, failed.detail))))
     verdict = verdict_of_run(report, limits=limits)
     if verdict is not None:
         return _result(test, report, verdict, detail_of_run(report, limits=limits))

@@ -62,6 +62,8 @@ WRONG = [
     ("lines", "a\0", "a"),
     ("lines", "a\u00a0", "a"),
     ("lines", "a\f", "a"),
+    ("lines", "aX", "a"),
+    ("lines", "aX\nb", "a\nb"),
     ("lines", "a\u2028b", "a\nb"),
     ("lines", "a\rb", "a\nb"),
     ("lines", "1_000", "1000"),
@@ -136,8 +138,10 @@ def test_json_detail_says_why_the_output_is_not_json():
 
 @pytest.mark.parametrize("expected", ["", "[1", "NaN"])
 def test_json_checker_without_json_to_expect_is_the_senders_fault(expected):
-    with pytest.raises(InvalidSubmission, match="not JSON"):
+    with pytest.raises(InvalidSubmission, match=r"^the expected output is not JSON$") as caught:
         outcome("json", "1", expected)
+
+    assert caught.value.field == "expected_stdout"
 
 
 @pytest.mark.parametrize("kind", ["custom", "interactive"])

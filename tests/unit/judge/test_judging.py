@@ -78,7 +78,29 @@ def test_stdio_right_output_does_not_outweigh_a_bad_ending(
 def test_stdio_broken_expectation_is_no_information(make_test, make_report):
     test = make_test(expected_stdout="{", checker={"type": "json"})
 
-    assert verdict(test, make_report(stdout=b"{}")) is Verdict.INTERNAL_ERROR
+    result = judge_test(test, make_report(stdout=b"{}"), limits=LIMITS)
+
+    assert result.verdict is Verdict.INTERNAL_ERROR
+    assert result.detail == "the expected output is not JSON"
+
+
+def test_stdio_empty_expectation_is_met_by_empty_output_only(make_test, make_report):
+    test = make_test(expected_stdout="")
+
+    assert verdict(test, make_report()) is Verdict.ACCEPTED
+    assert verdict(test, make_report(stdout=b"x")) is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"expected_stdout": ""}, {"function": "f", "expected": 1}, {"test_code": "assert f()"}],
+)
+def test_detail_speaks_of_the_limits_of_the_submission(make_test, make_report, fields):
+    report = make_report(usage=Usage(cpu_time_s=1.5))
+
+    result = judge_test(make_test(**fields), report, limits=LIMITS)
+
+    assert result.detail == "CPU time 1.50 s, limit 1 s"
 
 
 def test_stdio_checker_program_decides(make_test, make_report):
@@ -131,6 +153,12 @@ def test_call_float_checker_brings_its_tolerance(make_test, make_report):
     assert verdict(test, make_report(value_json="1.2")) is Verdict.WRONG_ANSWER
 
 
+def test_call_without_a_checker_compares_real_numbers_exactly(make_test, make_report):
+    test = make_test(function="f", expected=0.3)
+
+    assert verdict(test, make_report(value_json="0.30000000000000004")) is Verdict.WRONG_ANSWER
+
+
 def test_call_float_checker_takes_the_relative_bound(make_test, make_report):
     checker = {"type": "float", "abs_tol": 0.0, "rel_tol": 0.1}
     test = make_test(function="f", expected=100.0, checker=checker)
@@ -181,7 +209,10 @@ def test_call_that_left_early_says_so(make_test, make_report):
 def test_call_expectation_outside_the_value_space_is_no_information(make_test, make_report):
     test = make_test(function="f", expected={"$float": "one"})
 
-    assert verdict(test, make_report(value_json="1")) is Verdict.INTERNAL_ERROR
+    result = judge_test(test, make_report(value_json="1"), limits=LIMITS)
+
+    assert result.verdict is Verdict.INTERNAL_ERROR
+    assert result.detail.startswith("the expected value is not plain data: ")
 
 
 def test_call_checker_program_decides(make_test, make_report):

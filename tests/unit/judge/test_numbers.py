@@ -67,6 +67,7 @@ def test_close_words_are_close(actual, expected):
         (b"nan", b"1.0"),
         (b"inf", b"1.0"),
         (b"1e400", b"1.0"),
+        (b"1.0", b"1e999999999999999999999"),
         (b"7.0", b"7"),
         (b"+7", b"7"),
         (b"1e999999999999999999999", b"2e999999999999999999999"),
@@ -85,3 +86,11 @@ def test_wider_bound_counts():
 def test_zero_tolerance_takes_equal_numbers_only():
     assert is_close(b"0.50", b"0.5", Tolerance(0.0, 0.0))
     assert not is_close(b"0.5000000000000000000001", b"0.5", Tolerance(0.0, 0.0))
+
+
+def test_more_digits_than_any_double_has_are_compared():
+    off = b"0.5" + b"0" * 40 + b"1"
+
+    assert not is_close(off, b"0.5", Tolerance(0.0, 0.0))
+    assert is_close(off, b"0.5", Tolerance(1e-40, 0.0))
+    assert not is_close(off, b"0.5", Tolerance(1e-45, 0.0))

@@ -211,6 +211,7 @@ def test_exceptions_are_told_from_answers(make_report, fields, expected):
     [
         ({"exit_code": 0, "stderr": b"ok 3 numbers\nmore"}, Outcome(1.0, "ok 3 numbers")),
         ({"exit_code": 1, "stderr": b"wrong answer"}, Outcome(0.0, "wrong answer")),
+        ({"exit_code": 1, "stderr": b"\xff"}, Outcome(0.0, "\ufffd")),
         ({"exit_code": 2}, Outcome(0.0)),
         ({"exit_code": 4}, Outcome(0.0)),
         ({"exit_code": 8}, Outcome(0.0)),

@@ -1,5 +1,6 @@
 """Final mathematical answers."""
 
+import re
 import sys
 
 import pytest
@@ -31,6 +32,34 @@ def test_answers_are_compared_as_mathematics(completion, expected, score):
 @pytest.mark.usefixtures("library")
 def test_expectation_that_is_no_mathematics_is_missing():
     assert answer_score("\\boxed{7}", "$ $").score is None
+
+
+class FakeLibrary:
+    """Reads what stands in a box, and compares it as text."""
+
+    @staticmethod
+    def parse(text, *, parsing_timeout):
+        return re.findall(r"\\boxed\{(\w+)\}", text)
+
+    @staticmethod
+    def verify(gold, answer, *, timeout_seconds):
+        return gold == answer
+
+
+@pytest.mark.parametrize(
+    ("completion", "expected", "answer"),
+    [
+        ("\\boxed{7}", "7", Answer(1.0)),
+        ("\\boxed{7}", "\\boxed{7}", Answer(1.0)),
+        ("\\boxed{8}", "7", Answer(0.0)),
+        ("none", "7", Answer(0.0)),
+        ("\\boxed{7}", "$7$", Answer(None, "the expected answer is not mathematics")),
+    ],
+)
+def test_expected_answer_is_boxed_unless_it_is_marked(monkeypatch, completion, expected, answer):
+    monkeypatch.setitem(sys.modules, "math_verify", FakeLibrary)
+
+    assert answer_score(completion, expected) == answer
 
 
 def test_without_the_library_the_score_is_missing(monkeypatch):
