@@ -18,7 +18,7 @@ class Executor:
     """Holds the program of one execution and runs it."""
 
     def __init__(self, zygote: Zygote, meter: Meter, request: dict[str, Any]) -> None:
-        self._zygote, self._meter = zygote, meter
+        self._zygote, self._counters = zygote, supervise.Counters(meter)
         self._env: dict[str, str] = request["env"]
         self._files: dict[str, bytes] = request["files"]
         stage.clear()
@@ -39,7 +39,7 @@ class Executor:
         }
 
     def _run(self, main: supervise.Run, other: supervise.Run | None = None) -> supervise.Outcome:
-        return supervise.run(self._zygote, self._meter, main, other)
+        return supervise.run(self._zygote, self._counters, main, other)
 
     def compile(self, request: dict[str, Any]) -> tuple[supervise.Outcome, dict[str, bytes]]:
         """Compiles; on success the artifacts are on the stage."""

@@ -75,13 +75,18 @@ class Feed:
             os.close(self.fd)
 
 
-def readable(poller: select.poll, captures: dict[int, Capture], feed: Feed, wait_ms: float) -> None:
-    """Waits for the pipes and serves those that are ready."""
-    for fd, _ in poller.poll(wait_ms):
+def serve(poller: select.poll, captures: dict[int, Capture], feed: Feed, wait_ms: float) -> None:
+    """Waits for the pipes and serves those that are ready; forgets those that have ended."""
+    for fd, event in poller.poll(wait_ms):
         if fd == feed.fd and feed.is_open:
             feed.write()
             if not feed.is_open:
                 poller.unregister(fd)
-        elif fd in captures and not captures[fd].read():
+        elif fd in captures:
+            capture = captures[fd]
+            if event & select.POLLHUP:
+                capture.drain()  # nobody can write to it any more
+            elif capture.read():
+                continue
             poller.unregister(fd)
             del captures[fd]

@@ -72,6 +72,7 @@ class _Live:
 
     def __init__(self, zygote: Zygote, run: Run) -> None:
         limit = run.order["limits"]["output_bytes"]
+        self._speaks = run.order["harness"] != "program"
         self.stdout, self.stderr = streams.Capture(limit), streams.Capture(limit)
         self.status = streams.Capture(_STATUS_BYTES)
         self.channel = streams.Capture(_CHANNEL_BYTES)
@@ -97,6 +98,13 @@ class _Live:
         self.usage: resource.struct_rusage | None = None
 
     @property
+    def followed(self) -> tuple[streams.Capture, ...]:
+        """Those that can fill up; what a plain program says of its syntax fits into a pipe."""
+        if self._speaks:
+            return self.captures
+        return (self.stdout, self.stderr, self.status)
+
+    @property
     def captures(self) -> tuple[streams.Capture, ...]:
         return (self.stdout, self.stderr, self.status, self.channel)
 
@@ -117,68 +125,84 @@ class _Live:
             capture.close()
 
 
-class _Watch:
-    """Clocks and counters of one run."""
+class Counters:
+    """The sandbox's counters since the run before; what a run leaves is where the next begins."""
 
-    def __init__(self, limits: dict[str, Any], meter: Meter) -> None:
-        self.limits = limits
-        self._meter = meter
-        self._own_before = time.process_time()
-        self._cpu_before = meter.cpu_time_s()
-        self._oom_before = meter.oom_kills()
-        self._memory_before = meter.memory_bytes()
-        self._peak_before = meter.peak_bytes()
-        self._deadline = time.monotonic() + limits["wall_time_s"]
-        self.peak = 0
-        self._cpu_seen_s = 0.0
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.idle_bytes = meter.memory_bytes()
+        self.restart()
+
+    def restart(self) -> None:
+        """Begins a run."""
+        self._own_s = time.process_time()
+        self._cpu_s = self.meter.cpu_time_s()
+        self._oom_kills = self.meter.oom_kills()
+        self._peak_bytes = self.meter.peak_bytes()
 
     def cpu_time_s(self) -> float:
-        """CPU seconds of the sandbox since the start, without the supervisor's own."""
-        own = time.process_time() - self._own_before
-        now = self._meter.cpu_time_s() - self._cpu_before - own
-        self._cpu_seen_s = max(self._cpu_seen_s, now)  # a sum over processes forgets the dead
-        return self._cpu_seen_s
+        """CPU seconds of the sandbox, without the supervisor's own."""
+        own_s = time.process_time() - self._own_s
+        return float(self.meter.cpu_time_s() - self._cpu_s - own_s)
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended a process for memory."""
+        return self.meter.oom_kills() > self._oom_kills
+
+    def peak_bytes(self) -> int:
+        """Highest memory beyond the idle sandbox's, if the mark was passed; else 0."""
+        mark = self.meter.peak_bytes()
+        return mark - self.idle_bytes if mark > self._peak_bytes else 0
+
+
+class _Watch:
+    """Clocks and counters of one run; looks at them only when a limit can have been reached."""
+
+    def __init__(self, limits: dict[str, Any], counters: Counters) -> None:
+        self.limits = limits
+        self.counters = counters
+        counters.restart()
+        now = time.monotonic()
+        self._deadline = now + limits["wall_time_s"]
+        self._samples_memory = counters.meter.kind == "processes"
+        self._look_at = self._next_look(now, limits["cpu_time_s"])
+        self.peak = 0
+        self.cpu_seen_s = 0.0
+
+    def _next_look(self, now: float, cpu_left_s: float) -> float:
+        pause = max(_SHORTEST_LOOK_S, cpu_left_s / _CPUS)
+        if self._samples_memory:
+            pause = min(pause, _LOOK_AT_PROCESSES_S)
+        return now + pause
 
     def wait_ms(self) -> float:
         """How long nothing can go over a limit that one has to look at."""
-        wall = self._deadline - time.monotonic()
-        cpu = (self.limits["cpu_time_s"] - self.cpu_time_s()) / _CPUS
-        look = max(_SHORTEST_LOOK_S, min(wall, cpu))
-        if self._meter.kind == "processes":
-            look = min(look, _LOOK_AT_PROCESSES_S)
-        return float(look * 1000)
+        return max(0.0, min(self._deadline, self._look_at) - time.monotonic()) * 1000
 
     def limit_reached(self) -> str | None:
         """Returns the limit that is over, if one is."""
-        if self._meter.kind == "processes":
-            self.peak = max(self.peak, self._meter.memory_bytes())
+        now = time.monotonic()
+        if now < self._look_at and now < self._deadline:
+            return None
+        if self._samples_memory:
+            self.peak = max(self.peak, self.counters.meter.memory_bytes())
             if self.peak > self.limits["memory_bytes"]:
                 return "memory_limit"
-        if self.cpu_time_s() > self.limits["cpu_time_s"] + _UNACCOUNTED_CPU_S:
+        self.cpu_seen_s = max(self.cpu_seen_s, self.counters.cpu_time_s())
+        left = self.limits["cpu_time_s"] - self.cpu_seen_s
+        if left < -_UNACCOUNTED_CPU_S:
             return "cpu_limit"
-        if time.monotonic() > self._deadline:
-            return "wall_limit"
-        return None
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended a process for memory since the start."""
-        return self._meter.oom_kills() > self._oom_before
-
-    def peak_bytes(self) -> int:
-        """Highest memory since the start, if the sandbox's mark was passed; else what was seen."""
-        mark = self._meter.peak_bytes()
-        if mark > self._peak_before:
-            return mark - self._memory_before
-        return self.peak
+        self._look_at = self._next_look(now, left)
+        return "wall_limit" if now >= self._deadline else None
 
 
-def run(zygote: Zygote, meter: Meter, main: Run, other: Run | None = None) -> Outcome:
+def run(zygote: Zygote, counters: Counters, main: Run, other: Run | None = None) -> Outcome:
     """Runs a jail, and beside it another that serves it, until the first one ends.
 
     Raises:
         RunnerError: the jail could not be set up.
     """
-    watch = _Watch(main.order["limits"], meter)
+    watch = _Watch(main.order["limits"], counters)
     lives = [_Live(zygote, each) for each in (other, main) if each is not None]
     live = lives[-1]
     try:
@@ -193,21 +217,26 @@ def run(zygote: Zygote, meter: Meter, main: Run, other: Run | None = None) -> Ou
 
 
 def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
-    """Serves the pipes until init reports or a limit is reached; returns that limit."""
+    """Serves the pipes until init reports or a limit is reached; returns that limit.
+
+    A report that is there counts, however late it is read: whether the supervisor got the
+    processor in time must not decide a verdict.
+    """
     poller = select.poll()
-    captures = {capture.fd: capture for each in lives for capture in each.captures}
+    captures = {capture.fd: capture for each in lives for capture in each.followed}
     for fd in captures:
         poller.register(fd, select.POLLIN)
     if live.feed.is_open:
         poller.register(live.feed.fd, select.POLLOUT)
-    while live.status.size == 0 and live.status.fd in captures:
-        streams.readable(poller, captures, live.feed, watch.wait_ms())
+    while True:
+        streams.serve(poller, captures, live.feed, watch.wait_ms())
         if any(each.stdout.is_over or each.stderr.is_over for each in lives):
             return "output_limit"
+        if live.status.size or live.status.fd not in captures:
+            return None
         reached = watch.limit_reached()
         if reached:
             return reached
-    return None
 
 
 def _conclude(
@@ -227,7 +256,7 @@ def _conclude(
         channel=live.channel.data(),
         cpu_time_s=cpu_time_s,
         wall_time_s=wall_time_s,
-        memory_bytes=max(report.get("peak_bytes", 0), watch.peak_bytes()),
+        memory_bytes=max(report.get("peak_bytes", 0), watch.peak, watch.counters.peak_bytes()),
         report=report,
         other=lives[0].streams() if len(lives) > 1 else None,
     )
@@ -262,7 +291,7 @@ def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> fl
     waited = sum(
         each.usage.ru_utime + each.usage.ru_stime for each in lives if each.usage is not None
     )
-    counted = watch.cpu_time_s()
+    counted = max(watch.cpu_seen_s, watch.counters.cpu_time_s())
     if counted > waited + _UNACCOUNTED_CPU_S:
         return counted
     return max(0.0, waited - float(report.get("init_cpu_s", 0.0)))
@@ -276,7 +305,7 @@ def _ending(
     cpu_time_s: float,
 ) -> str:
     """Limits beat the program's own end; memory beats the other limits."""
-    if watch.ran_out_of_memory():
+    if watch.counters.ran_out_of_memory():
         return "memory_limit"
     if reached:
         return reached
