@@ -112,6 +112,15 @@ class Settings(BaseSettings):
     sandbox_max_idle: Annotated[int, Field(ge=1)] = 2
     """Warm sandboxes of one image that a worker keeps."""
 
+    sandbox_idle_s: Annotated[float, Field(gt=0)] = 300.0
+    """Seconds without work after which a warm sandbox is removed."""
+
+    sandbox_spares: Annotated[int, Field(ge=0)] = 2
+    """Sandboxes started ahead for submissions that ask for a fresh one."""
+
+    nesting: Literal["auto", "required", "never"] = "auto"
+    """Walls for each run inside a container: `auto` falls back to a container per submission."""
+
     log_format: Literal["console", "json"] = "console"
     """How log lines are written."""
 

@@ -37,6 +37,9 @@ class Engine(Protocol):
     name: str
     """`docker`, `local` or `fake`."""
 
+    is_single_use: bool
+    """Whether each sandbox serves one submission only, because runs share its inside."""
+
     def start(self, image: str, *, memory_bytes: int) -> Sandbox:
         """Starts a sandbox of an image family and waits until its runner is ready.
 
@@ -61,6 +64,9 @@ class SandboxSource(Protocol):
         Raises:
             SandboxError: no sandbox could do it.
         """
+
+    def tidy(self) -> None:
+        """Removes what is not needed any more; called when there is no work."""
 
     def close(self) -> None:
         """Closes every sandbox."""

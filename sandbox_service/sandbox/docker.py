@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import struct
-import uuid
 
 import docker
 import docker.errors
@@ -18,6 +17,7 @@ from sandbox_service.sandbox.hardening import (
     memory_limit,
 )
 from sandbox_service.sandbox.images import image_name
+from sandbox_service.sandbox.reaper import owner_of_this_process, reap
 from sandbox_service.sandbox.session import Session
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport
@@ -146,6 +146,7 @@ class DockerEngine:
     """Starts containers."""
 
     name = "docker"
+    is_single_use = False
 
     def __init__(self, settings: Settings) -> None:
         """Connects to the daemon.
@@ -163,7 +164,7 @@ class DockerEngine:
         except docker.errors.DockerException as error:
             raise EngineUnavailable(f"no Docker daemon answers: {error}") from error
         self._boot = stream.boot_text(settings.runners_dir)
-        self._owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._owner = owner_of_this_process()
 
     def start(self, image: str, *, memory_bytes: int) -> DockerSandbox:
         spec = ContainerSpec(
@@ -189,7 +190,7 @@ class DockerEngine:
         return DockerSandbox(self._client, created["Id"], payload)
 
     def reap(self) -> int:
-        return 0
+        return reap(self._client, self._settings.image_prefix)
 
     def close(self) -> None:
         self._client.close()

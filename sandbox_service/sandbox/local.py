@@ -160,6 +160,7 @@ class LocalEngine:
     """Starts bubblewrap jails."""
 
     name = "local"
+    is_single_use = False
 
     def __init__(self, settings: Settings) -> None:
         bwrap = find_bubblewrap()

@@ -1,44 +1,37 @@
 """Sandboxes kept warm for one worker: one run at a time, each used by many submissions in turn.
 
 A sandbox is replaced after a number of executions, after some time, after the kernel ended
-something in it for memory, and whenever there is any doubt.
+something in it for memory, and whenever there is any doubt. One that is asked for as `fresh` is
+used once; the next one is begun at once.
 """
 
-import time
-from dataclasses import dataclass, field
+from collections import defaultdict
+from time import monotonic
 
 import structlog
 
 from sandbox_service.errors import SandboxError
 from sandbox_service.sandbox.artifacts import ArtifactCache
-from sandbox_service.sandbox.base import Engine, Sandbox
+from sandbox_service.sandbox.background import Background, Warm, start
+from sandbox_service.sandbox.base import Engine
 from sandbox_service.schema.run import Ending, Execution, ExecutionReport, RunReport
 from sandbox_service.settings import Settings
 
 _log = structlog.get_logger(__name__)
+_REAP_EVERY_S = 60.0
 _ARTIFACT_CACHE_BYTES = 256 * 1024 * 1024
 
 
-@dataclass
-class _Warm:
-    """A sandbox of the pool and what decides how long it stays."""
-
-    sandbox: Sandbox
-    memory_bytes: int
-    started_s: float = field(default_factory=time.monotonic)
-    used: int = 0
-
-
 class Pool:
-    """The sandboxes of one worker."""
+    """The sandboxes of one worker. Used by one thread; the background has its own."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
-        self._max_used = settings.sandbox_max_jobs
-        self._max_age_s = settings.sandbox_max_age_s
-        self._max_idle = settings.sandbox_max_idle
-        self._idle: dict[str, list[_Warm]] = {}
+        self._settings = settings
+        self._idle: dict[str, list[Warm]] = defaultdict(list)
+        self._background = Background(engine)
         self._artifacts = ArtifactCache(_ARTIFACT_CACHE_BYTES)
+        self._reaped_s = float("-inf")
 
     def execute(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
         """Compiles, unless the result is known, and runs; each step under its own memory limit."""
@@ -52,14 +45,31 @@ class Pool:
         return ran.model_copy(update={"compile": compiled.compile})
 
     def warm_up(self, image: str, memory_bytes: int) -> None:
-        """Starts a sandbox before anybody needs it."""
-        self._give_back(image, self._start(image, memory_bytes))
+        """Starts a sandbox before anybody needs it.
+
+        Raises:
+            SandboxError: it does not start.
+        """
+        self._idle[image].append(start(self._engine, image, memory_bytes))
+
+    def tidy(self) -> None:
+        """Removes sandboxes that nobody has used for a while, and what dead workers left."""
+        now = monotonic()
+        for idle in self._idle.values():
+            for warm in list(idle):
+                if now - warm.idle_since_s > self._settings.sandbox_idle_s:
+                    idle.remove(warm)
+                    self._background.close(warm)
+        if now - self._reaped_s > _REAP_EVERY_S:
+            self._reaped_s = now
+            self._engine.reap()
 
     def close(self) -> None:
         for idle in self._idle.values():
             for warm in idle:
-                warm.sandbox.close()
+                self._background.close(warm)
         self._idle.clear()
+        self._background.shut_down()
 
     def _compile(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
         key = self._artifacts.key(execution)
@@ -72,56 +82,61 @@ class Pool:
         return report
 
     def _run(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
-        warm = self._take(execution, fresh=fresh)
+        once = fresh or self._engine.is_single_use
+        warm = self._take(execution.image, memory_of(execution), once=once)
         try:
             report = warm.sandbox.execute(execution)
-        except SandboxError as error:
-            _log.warning("sandbox_lost", image=execution.image, reason=str(error))
-            warm.sandbox.close()
-            raise
-        except BaseException:
-            warm.sandbox.close()
+        except BaseException as error:
+            self._background.close(warm)
+            if isinstance(error, SandboxError):
+                _log.warning("sandbox_lost", image=execution.image, reason=str(error))
             raise
         warm.used += 1
-        if fresh or self._is_worn(warm, report):
-            warm.sandbox.close()
+        if once or self._is_worn(warm, report):
+            self._background.close(warm)
+            self._replace(warm, once=once)
         else:
-            self._give_back(execution.image, warm)
+            self._give_back(warm)
         return report.model_copy(update={"sandbox": warm.sandbox.info})
 
-    def _take(self, execution: Execution, *, fresh: bool) -> _Warm:
-        needed = memory_of(execution)
-        idle = self._idle.get(execution.image, [])
-        if fresh or not idle:
-            return self._start(execution.image, needed)
-        fitting = next((warm for warm in idle if warm.memory_bytes == needed), None)
-        warm = fitting or idle[0]
-        idle.remove(warm)
-        if warm.memory_bytes != needed:
-            try:
-                warm.sandbox.set_memory(needed)
-            except SandboxError:
-                warm.sandbox.close()
-                raise
-            warm.memory_bytes = needed
+    def _take(self, image: str, memory_bytes: int, *, once: bool) -> Warm:
+        idle = [] if once else self._idle[image]
+        if idle:
+            fitting = next((warm for warm in idle if warm.memory_bytes == memory_bytes), None)
+            warm = fitting or idle[0]
+            idle.remove(warm)
+        else:
+            coming = self._background.take(image)
+            warm = coming or start(self._engine, image, memory_bytes)
+        if warm.memory_bytes != memory_bytes:
+            self._resize(warm, memory_bytes)
         return warm
 
-    def _start(self, image: str, memory_bytes: int) -> _Warm:
-        started = time.monotonic()
-        sandbox = self._engine.start(image, memory_bytes=memory_bytes)
-        _log.debug("sandbox_started", image=image, start_s=round(time.monotonic() - started, 3))
-        return _Warm(sandbox, memory_bytes)
+    def _resize(self, warm: Warm, memory_bytes: int) -> None:
+        try:
+            warm.sandbox.set_memory(memory_bytes)
+        except SandboxError:
+            self._background.close(warm)
+            raise
+        warm.memory_bytes = memory_bytes
 
-    def _give_back(self, image: str, warm: _Warm) -> None:
-        idle = self._idle.setdefault(image, [])
+    def _replace(self, warm: Warm, *, once: bool) -> None:
+        """Begins the next sandbox: as many ahead as are used once, or one for a worn one."""
+        ahead = self._settings.sandbox_spares if once else 1
+        while self._background.coming(warm.image) < ahead:
+            self._background.start(warm.image, warm.memory_bytes)
+
+    def _give_back(self, warm: Warm) -> None:
+        warm.idle_since_s = monotonic()
+        idle = self._idle[warm.image]
         idle.append(warm)
-        if len(idle) > self._max_idle:
-            idle.pop(0).sandbox.close()
+        if len(idle) > self._settings.sandbox_max_idle:
+            self._background.close(idle.pop(0))
 
-    def _is_worn(self, warm: _Warm, report: ExecutionReport) -> bool:
+    def _is_worn(self, warm: Warm, report: ExecutionReport) -> bool:
         return (
-            warm.used >= self._max_used
-            or time.monotonic() - warm.started_s > self._max_age_s
+            warm.used >= self._settings.sandbox_max_jobs
+            or monotonic() - warm.started_s > self._settings.sandbox_max_age_s
             or any(run.ending is Ending.MEMORY_LIMIT for run in _steps(report))
         )
 

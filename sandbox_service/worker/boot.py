@@ -40,6 +40,7 @@ def build_pipeline(settings: Settings) -> Pipeline:
     """
     languages = load_languages(settings.images_dir)
     engine = find_engine(settings)
+    engine.reap()
     pool = Pool(engine, settings)
     pool.warm_up(languages.get(_FIRST_LANGUAGE).image, Limits().memory_bytes)
     _log.info("pipeline_built", engine=engine.name)

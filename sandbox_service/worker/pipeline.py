@@ -39,6 +39,10 @@ class Pipeline:
         judged = self._judged(program, submission, submission.tests)
         return _result(submission_id, submission, program, judged)
 
+    def tidy(self) -> None:
+        """Removes what is not needed any more; called when there is no work."""
+        self._source.tidy()
+
     def close(self) -> None:
         """Closes every sandbox."""
         self._source.close()

@@ -39,7 +39,13 @@ class SubmissionWorker(SimpleWorker):
     """Takes one RQ job at a time."""
 
     def __init__(
-        self, connection: redis.Redis, blocking: redis.Redis, lease: Lease, *, name: str
+        self,
+        connection: redis.Redis,
+        blocking: redis.Redis,
+        lease: Lease,
+        *,
+        name: str,
+        on_idle: Callable[[], None],
     ) -> None:
         super().__init__(
             [pinned_queue(connection)],
@@ -49,6 +55,7 @@ class SubmissionWorker(SimpleWorker):
             job_class=PinnedJob,
         )
         self._lease = lease
+        self._on_idle = on_idle
         # Retries would hide a lost answer, and with it the job that Redis moved.
         self._blocking = blocking
         self._in_flight = keys.in_flight(name)
@@ -108,6 +115,7 @@ class SubmissionWorker(SimpleWorker):
             if job_id is None:
                 if timeout is None:
                     return None
+                self._on_idle()
                 continue
             self.set_state(WorkerStatus.BUSY)
             try:
@@ -184,6 +192,7 @@ def run_worker(
             connect(url, retries=0),
             Lease(connect(url), name, settings.worker_lease_s),
             name=name,
+            on_idle=pipeline.tidy,
         )
         RUNNER.set(
             SubmissionRunner(

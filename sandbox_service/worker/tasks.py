@@ -35,6 +35,9 @@ class Pipeline(Protocol):
             SandboxError: no sandbox could do it; another try may succeed.
         """
 
+    def tidy(self) -> None:
+        """Removes what is not needed any more; called when there is no work."""
+
     def close(self) -> None:
         """Closes every sandbox."""
 
