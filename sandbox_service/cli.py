@@ -27,6 +27,10 @@ from sandbox_service.worker.supervisor import Crew, environment_of
 _log = structlog.get_logger(__name__)
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TEND_S = 0.1
+_EXAMPLE = (
+    '{"language": "python", "code": "print(sum(map(int, input().split())))", '
+    '"tests": [{"stdin": "1 2", "expected_stdout": "3"}]}'
+)
 _WORKERS_STOP_S = 10.0
 _ISOLATION = {
     "docker": "containers without network or capabilities; inside, namespaces for each run",
@@ -112,6 +116,12 @@ def _redis(settings: Settings) -> Iterator[EmbeddedRedis | None]:
         private.stop()
 
 
+def _invite(settings: Settings, url: str) -> None:
+    key = "-H 'Authorization: Bearer KEY' " if settings.api_keys else ""
+    typer.echo(f"ready    {url}")
+    typer.echo(f"try      curl -s '{url}/v1/submissions?wait=30' {key}-d '{_EXAMPLE}'")
+
+
 def _serve(settings: Settings, private: EmbeddedRedis | None) -> None:
     url = private.url if private is not None else _needs_redis(settings)
     application = create_app(settings, load_languages(settings.images_dir), url)
@@ -139,7 +149,7 @@ def _serve(settings: Settings, private: EmbeddedRedis | None) -> None:
         crew.tend()
         tending.start()
         typer.echo(f"workers  {size}")
-        run_api(application, listener, lambda: typer.echo(f"ready    {url_of(listener)}"))
+        run_api(application, listener, lambda: _invite(settings, url_of(listener)))
     finally:
         for number in _STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
