@@ -1,1 +1,4 @@
-"""Talks to the service over HTTP, sync and async. Knows only the wire (`schema`, `errors`)."""
+"""Clients of the service, blocking (`sync`) and for an event loop (`async_`).
+
+May import `languages`, `schema` and `errors`; knows only the wire.
+"""
