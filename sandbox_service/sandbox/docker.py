@@ -17,7 +17,8 @@ from sandbox_service.sandbox.hardening import (
     memory_limit,
 )
 from sandbox_service.sandbox.images import image_name
-from sandbox_service.sandbox.reaper import owner_of_this_process, reap
+from sandbox_service.sandbox.owner import owner_of_this_process
+from sandbox_service.sandbox.reaper import reap
 from sandbox_service.sandbox.session import Session
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport

