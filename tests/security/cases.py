@@ -28,10 +28,10 @@ _VERDICTS = {
     "compile_limit": Verdict.COMPILE_ERROR,
 }
 # Attacks that do nothing but last: they meet their limit whatever it is, so it may be small.
-_LASTING = frozenset(
-    "proc-sigstop-self proc-ignore-signals proc-fork-relay cpu-spin cpu-threads cpu-vfork-hang "
-    "out-drip".split()
-)
+_LASTING = frozenset({
+    "proc-sigstop-self", "proc-ignore-signals", "proc-fork-relay", "cpu-spin", "cpu-threads",
+    "cpu-vfork-hang", "out-drip",
+})  # fmt: skip
 _SHORT = {"cpu_time_s": 1.0, "wall_time_s": 2.0}
 # Optimised, the compiler drops the array or the memory that nobody looks at, and with it the attack.
 _NOT_OPTIMISED = '#pragma GCC optimize("O0")\n'

@@ -45,13 +45,13 @@ def root_of(sandbox: object) -> int:
 def processes_of(sandbox: object) -> list[int]:
     """Process ids, on the host, of everything in a sandbox; orphans there stay below its init."""
     parents = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
             try:
-                fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
             except OSError:
                 continue
-            parents[int(name)] = int(fields[1])
+            parents[int(folder.name)] = int(fields[1])
     root = root_of(sandbox)
     inside = {root}
     while more := {pid for pid, parent in parents.items() if parent in inside} - inside:
