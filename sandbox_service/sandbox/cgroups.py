@@ -9,6 +9,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from secrets import token_hex
 
 from sandbox_service.errors import SandboxDied
 from sandbox_service.sandbox.owner import started
@@ -21,9 +22,9 @@ _REMOVE_PAUSE_S = 0.02
 
 
 def name_of(number: int) -> str:
-    """Returns the name of a group of this process."""
+    """Returns the name of a group of this process, which may have several engines."""
     pid = os.getpid()
-    return f"{pid}-{started(pid)}-{number}"
+    return f"{pid}-{started(pid)}-{number}-{token_hex(4)}"
 
 
 def are_allowed(root: Path = _ROOT) -> bool:
