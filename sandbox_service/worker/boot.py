@@ -5,7 +5,9 @@ import structlog
 from sandbox_service.errors import EngineUnavailable
 from sandbox_service.languages import load_languages
 from sandbox_service.sandbox.base import Engine
+from sandbox_service.sandbox.daemon import connect
 from sandbox_service.sandbox.docker import DockerEngine
+from sandbox_service.sandbox.images import missing
 from sandbox_service.sandbox.local import LocalEngine
 from sandbox_service.sandbox.pool import Pool
 from sandbox_service.schema.limits import Limits
@@ -24,12 +26,28 @@ def find_engine(settings: Settings) -> Engine:
     """
     if settings.engine == "local":
         return LocalEngine(settings)
+    if settings.engine == "docker":
+        return DockerEngine(settings)
     try:
+        _check_images(settings)
         return DockerEngine(settings)
     except EngineUnavailable:
-        if settings.engine == "docker":
-            raise
         return LocalEngine(settings)
+
+
+def _check_images(settings: Settings) -> None:
+    """Makes sure that a daemon could run every language.
+
+    Raises:
+        EngineUnavailable: no daemon answers, or images are not built.
+    """
+    client = connect(settings)
+    try:
+        absent = missing(client, settings)
+    finally:
+        client.close()
+    if absent:
+        raise EngineUnavailable(f"images not built: {', '.join(absent)}")
 
 
 def build_pipeline(settings: Settings) -> Pipeline:
