@@ -1,7 +1,7 @@
 """The first text that a sandbox's interpreter runs: takes the runner from the stream, starts it.
 
 Nothing of the host is mounted for it. The stream begins with one line, the size of a JSON object
-{"modules": {name: source}, "warm": [module to import]}, then the object, then frames.
+{"modules": {name: source}, "warm": [modules to import], "nested": bool}, then the object, then frames.
 """
 
 import importlib.abc
@@ -58,7 +58,7 @@ def _start() -> None:
     sys.meta_path.insert(0, finder)
     runner = importlib.import_module("runners.main")
     sys.meta_path.remove(finder)
-    runner.main(received["warm"])
+    runner.main(received["warm"], nested=received["nested"])
 
 
 _start()

@@ -44,7 +44,8 @@ def _compile(order: jail.Order, channel: int) -> NoReturn:
         reset = (signal.SIGPIPE, signal.SIGXFSZ)
         main = os.posix_spawn(jail.find(argv, env), argv, env, setpgroup=0, setsigdef=reset)
         status, peak_bytes = _wait_for(main)
-        _end_all_others()
+        if order["nested"]:
+            _end_all_others()
         files = dict(_collect(order["collect"], channel))
         report = {"status": status, "peak_bytes": peak_bytes, "files": files}
         os.write(jail.STATUS_FD, marshal.dumps(report))

@@ -34,7 +34,7 @@ _NAMESPACES = (
 _MOUNT_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV
 _NO_ROOT, _NO_SETUID_FIXUP, _NO_AMBIENT = 0b11, 0b1100, 0b1100_0000  # each with its lock
 _CAP_VERSION_3 = 0x20080522
-_LAST_CAP = int(open("/proc/sys/kernel/cap_last_cap", "rb").read())  # noqa: SIM115 - once
+_LAST_CAP = int(open("/proc/sys/kernel/cap_last_cap", "rb").read())
 _LANDLOCK_ABI = landlock.abi()
 _FILTER = seccomp.program_filter()
 _ANY_CHILD = (1 << 64) - 1
@@ -92,15 +92,22 @@ def build(order: Order, fds: Sequence[int]) -> Jail:
     """Returns the jail for an order; its descriptors have these numbers in the zygote."""
     roles = dict(zip(order["roles"], fds, strict=True))
     script = Script()
-    flags = _NAMESPACES | kernel.CLONE_PARENT | signal.SIGCHLD
+    namespaces = _NAMESPACES if order["nested"] else 0
+    flags = namespaces | kernel.CLONE_PARENT | signal.SIGCHLD
     script.call("clone", Call.CLONE, flags, mode=Mode.RETURN_UNLESS_ZERO)
-    for path, content in view.ID_MAPS:
-        _write_file(script, path, content)
-    _mount(script, order["limits"])
+    if order["nested"]:
+        for path, content in view.ID_MAPS:
+            _write_file(script, path, content)
+        _mount(script, order["limits"])
+    _write_file(script, "/proc/self/oom_score_adj", "1000")  # the kernel shall pick the program
+    script.call("chdir", Call.CHDIR, script.text(view.WORK))
     for path in order["files"]:
         _copy_in(script, path)
     _place_descriptors(script, roles, order["kept"])
-    _confine(script, order["limits"], first_free_fd=_FIRST_KEPT_FD + len(order["kept"]))
+    _limit(script, order["limits"])
+    if order["nested"]:  # elsewhere there are none to drop
+        _drop_capabilities(script)
+    _confine(script, first_free_fd=_FIRST_KEPT_FD + len(order["kept"]))
     if order["collect"]:
         script.end()  # such an init has work to do afterwards
     else:
@@ -125,10 +132,8 @@ def _mount(script: Script, allowed: dict[str, Any]) -> None:
         folder = f"{view.TMP}/{index}"
         script.call(f"mkdir for {path}", Call.MKDIR, script.text(folder), 0o700)
         _mount_one(script, folder, path, "", kernel.MS_BIND, "")
-    _write_file(script, "/proc/self/oom_score_adj", "1000")  # the kernel shall pick the program
     flags = _MOUNT_FLAGS | kernel.MS_NOEXEC
     _mount_one(script, "proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
-    script.call("chdir", Call.CHDIR, script.text(view.WORK))
 
 
 def _mount_one(
@@ -172,12 +177,14 @@ def _place_descriptors(script: Script, roles: dict[str, int], kept: Sequence[str
     script.call("close", Call.CLOSE_RANGE, STATUS_FD + 1, _MAX_FD)
 
 
-def _confine(script: Script, allowed: dict[str, Any], first_free_fd: int) -> None:
+def _limit(script: Script, allowed: dict[str, Any]) -> None:
     script.call("setsid", Call.SETSID)
     for kind, value in limits.of(allowed):
         pair = script.data(struct.pack("=QQ", value, value))
         script.call(f"limit {kind}", Call.PRLIMIT64, 0, kind, pair)
-    _drop_capabilities(script)
+
+
+def _confine(script: Script, first_free_fd: int) -> None:
     script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
     if _LANDLOCK_ABI:
         _landlock(script, first_free_fd)

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from runners import accounting, execute, landlock, stage, supervise, view, wire, zygote
+from runners import accounting, execute, landlock, stage, supervise, wire, zygote
 
 PROTOCOL = 1
 _FLUSH_BYTES = 256 * 1024
@@ -78,16 +78,21 @@ def _serve(stream_in: int, stream_out: int, interpreter: zygote.Zygote) -> None:
             reports.flush(done=True)
 
 
-def main(modules: list[str]) -> None:
-    """Runs until the host closes the stream."""
+def main(modules: list[str], *, nested: bool) -> None:
+    """Runs until the host closes the stream.
+
+    Without nesting there are no namespaces for each run, and Landlock has to keep a run away
+    from the runner and its stage.
+    """
     stream_in, stream_out = os.dup(0), os.dup(1)
     null = os.open("/dev/null", os.O_RDWR)
     for number in (0, 1):
         os.dup2(null, number)
-    os.makedirs(view.PROGRAM_STAGE, exist_ok=True)
     try:
+        if not (nested or landlock.abi()):
+            raise OSError("neither nested namespaces nor Landlock")
         stage.clear()
-        interpreter = zygote.start(modules, close=(stream_in, stream_out))
+        interpreter = zygote.start(modules, nested=nested, close=(stream_in, stream_out))
     except OSError as error:
         wire.write_frame(stream_out, {"error": str(error)})
         return

@@ -15,13 +15,13 @@ def _path_of(relative: str) -> str:
     parts = relative.split("/")
     if relative.startswith("/") or "\0" in relative or {"", ".", ".."} & set(parts):
         raise ValueError(f"bad file name {relative!r}")
-    return os.path.join(view.PROGRAM_STAGE, *parts)
+    return os.path.join(view.PROGRAM, *parts)
 
 
 def clear() -> None:
     """Empties the stage. No run is alive, and no run could ever write here."""
-    for name in os.listdir(view.PROGRAM_STAGE):
-        path = os.path.join(view.PROGRAM_STAGE, name)
+    for name in os.listdir(view.PROGRAM):
+        path = os.path.join(view.PROGRAM, name)
         if os.path.isdir(path):
             shutil.rmtree(path)
         else:

@@ -12,7 +12,7 @@ import signal
 import time
 from typing import Any, NamedTuple
 
-from runners import jail, streams
+from runners import jail, streams, sweep
 from runners.accounting import Meter
 from runners.zygote import Zygote, fork_jail
 
@@ -109,13 +109,16 @@ class _Live:
         return (self.stdout, self.stderr, self.status, self.channel)
 
     def end(self) -> None:
-        """Kills what is left, waits for init, and reads what is still in the pipes."""
+        """Kills what is left and waits for init."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         _, _, self.usage = os.wait4(self.pid, 0)
+        self.feed.close()
+
+    def drain(self) -> None:
+        """Reads what is still in the pipes; every writer is dead."""
         for capture in self.captures:
             capture.drain()
-        self.feed.close()
 
     def streams(self) -> Streams:
         return Streams(self.stdout.data(), self.stderr.data(), self.channel.data())
@@ -211,7 +214,11 @@ def run(zygote: Zygote, counters: Counters, main: Run, other: Run | None = None)
     finally:
         for each in lives:
             each.end()
+    if not zygote.nested:
+        sweep.end_processes(frozenset({os.getpid(), zygote.pid}))
+        sweep.empty_folders()
     for each in lives:
+        each.drain()
         each.close()
     return _conclude(live, lives, watch, reached, wall)
 

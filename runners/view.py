@@ -13,9 +13,7 @@ import stat
 
 from runners import kernel
 
-STAGE = "/tmp"  # noqa: S108 - the container's own tmpfs, which no program can see
-PROGRAM_STAGE = STAGE + "/program"
-_NEW_ROOT = STAGE + "/view"
+_NEW_ROOT = "/tmp/view"  # noqa: S108 - in the container's own tmpfs, which no program sees
 
 PROGRAM = "/program"
 WORK = "/work"
@@ -92,7 +90,7 @@ def build() -> None:
         os.mkdir(name)
     for name, target in _LINKS.items():
         os.symlink(target, name)
-    _bind_read_only(PROGRAM_STAGE, "program")
+    _bind_read_only(PROGRAM, "program")
     # The kernel lets a nested namespace mount /proc only where it can see an uncovered one.
     kernel.mount("/proc", "proc", None, kernel.MS_BIND | kernel.MS_REC)
     kernel.mount("none", ".", None, _REBIND | _READ_ONLY)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from runners import inhabitants, jail, kernel, view, warmup
 
-_INIT = 1
 _MAX_KNOWN = 16
 _MAX_FDS = 16
 _MAX_ORDER_BYTES = 128 * 1024
@@ -26,12 +25,15 @@ class Zygote(NamedTuple):
 
     pid: int
     line: socket.socket
+    nested: bool
+    """Whether each run gets namespaces of its own."""
 
 
 def _serve(line: socket.socket) -> NoReturn:
     """Forks a jail for each order until the supervisor is gone."""
     known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
     environment: dict[str, str] = {}
+    own_pid = os.getpid()
     while True:
         message, fds, _, _ = socket.recv_fds(
             line, _MAX_ORDER_BYTES, _MAX_FDS, socket.MSG_CMSG_CLOEXEC
@@ -51,28 +53,29 @@ def _serve(line: socket.socket) -> NoReturn:
         pid = made.script.run()
         if pid == 0:
             inhabitants.live(made)
-        if pid < 0 and os.getpid() == _INIT:
+        if pid < 0 and os.getpid() != own_pid:  # the jail's init, not the zygote
             inhabitants.fail(made, pid)
         for fd in fds:
             os.close(fd)
         line.send(struct.pack("=i", pid))
 
 
-def start(modules: list[str], close: tuple[int, ...]) -> Zygote:
+def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote:
     """Starts a zygote with these modules imported; it closes the descriptors it must not have.
 
     Raises:
         OSError: nested namespaces are not to be had here; the message says which step failed.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pid = kernel.clone(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+    pid = kernel.clone(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS if nested else 0)
     if pid == 0:
         for fd in (ours.fileno(), *close):
             os.close(fd)
         try:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-            view.build()
+            if nested:
+                view.build()
             warmup.prepare(modules)
         except OSError as error:
             theirs.send(str(error).encode())
@@ -86,7 +89,7 @@ def start(modules: list[str], close: tuple[int, ...]) -> Zygote:
     answer = ours.recv(4096)
     if answer != READY:
         raise OSError(answer.decode() or "the zygote ended")
-    return Zygote(pid, ours)
+    return Zygote(pid, ours, nested)
 
 
 def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
@@ -95,7 +98,7 @@ def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
     Raises:
         OSError: the zygote is gone.
     """
-    socket.send_fds(zygote.line, [marshal.dumps(order)], fds)
+    socket.send_fds(zygote.line, [marshal.dumps(order | {"nested": zygote.nested})], fds)
     answer = zygote.line.recv(4)
     if len(answer) != 4:
         raise OSError("the zygote ended")

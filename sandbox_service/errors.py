@@ -19,11 +19,14 @@ What the submitted program does wrong is data (`Verdict`); what *we* fail at is 
         ├── SettingsError            refuses to start
         ├── QueueUnavailable         Redis does not answer
         ├── NoWorkers                nobody takes jobs
+        ├── TamperedData             Redis holds what we did not write
         ├── ServiceUnavailable       the client did not reach the service, for as long as it tried
         ├── UnexpectedResponse       what came back is not this service's answer
         ├── NotFinished              the client's time was over first; carries what is known
         └── SandboxError
             ├── EngineUnavailable    no Docker daemon, no bubblewrap
+            │   └── InnerWallRefused no namespaces for a run inside a container
+            ├── WallBroken           an attack of the self-test was not held
             ├── SandboxDied          the stream to a runner ended
             └── ProtocolViolation    a runner said something it may not say
 
@@ -186,6 +189,12 @@ class NotFinished(ServiceError):
         self.pending = tuple(pending)
 
 
+class TamperedData(ServiceError):
+    """What Redis holds was not written by this service, or was changed since."""
+
+    code = "tampered_data"
+
+
 class SandboxError(ServiceError):
     """A sandbox could not do its work; the submission is `internal_error`, reward None."""
 
@@ -196,6 +205,19 @@ class EngineUnavailable(SandboxError):
     """The engine cannot start sandboxes on this machine."""
 
     code = "engine_unavailable"
+    http_status = 503
+
+
+class InnerWallRefused(EngineUnavailable):
+    """The kernel or a security module refuses the namespaces of a jail."""
+
+    code = "inner_wall_refused"
+
+
+class WallBroken(SandboxError):
+    """An attack of the self-test was not held; the service refuses to serve."""
+
+    code = "wall_broken"
     http_status = 503
 
 

@@ -61,5 +61,6 @@ def argv(
     for source, target in binds:
         line += ["--ro-bind", str(source), target]
     line += ["--proc", "/proc", "--dev", "/dev"]
-    line += ["--size", str(_STAGE_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/"]  # noqa: S108
+    line += ["--tmpfs", "/tmp", "--size", str(_STAGE_BYTES), "--tmpfs", "/program"]  # noqa: S108
+    line += ["--remount-ro", "/"]
     return [*line, "--", str(python), "-I", "-c", boot]

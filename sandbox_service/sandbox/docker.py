@@ -8,8 +8,9 @@ import struct
 import docker
 import docker.errors
 import requests.exceptions
+import structlog
 
-from sandbox_service.errors import EngineUnavailable, SandboxDied
+from sandbox_service.errors import EngineUnavailable, InnerWallRefused, SandboxDied
 from sandbox_service.sandbox import stream
 from sandbox_service.sandbox.hardening import (
     ContainerSpec,
@@ -24,6 +25,7 @@ from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport
 from sandbox_service.settings import Settings
 
+_log = structlog.get_logger(__name__)
 _STREAM_HEADER = struct.Struct("!BxxxI")
 _STDERR = 2
 _STDERR_BYTES = 4096
@@ -87,7 +89,9 @@ class _Attached:
 class DockerSandbox:
     """A container with a runner in it."""
 
-    def __init__(self, client: docker.APIClient, container_id: str, payload: bytes) -> None:
+    def __init__(
+        self, client: docker.APIClient, container_id: str, payload: bytes, *, nested: bool
+    ) -> None:
         self._client = client
         self._id = container_id
         self._memory_bytes = 0
@@ -105,7 +109,7 @@ class DockerSandbox:
         self.info = SandboxInfo(
             engine="docker",
             runtime=runtime,
-            isolation="nested",
+            isolation="nested" if nested else "container",
             landlock_abi=self._session.hello.landlock_abi,
         )
 
@@ -147,7 +151,6 @@ class DockerEngine:
     """Starts containers."""
 
     name = "docker"
-    is_single_use = False
 
     def __init__(self, settings: Settings) -> None:
         """Connects to the daemon.
@@ -156,6 +159,7 @@ class DockerEngine:
             EngineUnavailable: it does not answer.
         """
         self._settings = settings
+        self.is_single_use = settings.nesting == "never"
         try:
             self._client = docker.APIClient(
                 base_url=settings.docker_host or os.environ.get("DOCKER_HOST"),
@@ -168,6 +172,17 @@ class DockerEngine:
         self._owner = owner_of_this_process()
 
     def start(self, image: str, *, memory_bytes: int) -> DockerSandbox:
+        """Starts a container; the first one that cannot nest decides for all that follow."""
+        try:
+            return self._start(image, memory_bytes)
+        except InnerWallRefused as error:
+            if self._settings.nesting == "required" or self.is_single_use:
+                raise
+            self.is_single_use = True
+            _log.warning("no_nested_namespaces", reason=str(error), instead="container per job")
+            return self._start(image, memory_bytes)
+
+    def _start(self, image: str, memory_bytes: int) -> DockerSandbox:
         spec = ContainerSpec(
             image=image_name(self._settings, image),
             boot=self._boot,
@@ -175,6 +190,7 @@ class DockerEngine:
             owner=self._owner,
             instance=self._settings.image_prefix,
             runtime=self._settings.oci_runtime,
+            nested=not self.is_single_use,
         )
         try:
             created = self._client.create_container_from_config(  # type: ignore[no-untyped-call]
@@ -187,8 +203,8 @@ class DockerEngine:
         except (docker.errors.APIError, requests.exceptions.RequestException) as error:
             raise EngineUnavailable(f"no container: {error}") from error
         warm = ("numpy",) if "scientific" in image else ()
-        payload = stream.boot_payload(self._settings.runners_dir, warm)
-        return DockerSandbox(self._client, created["Id"], payload)
+        payload = stream.boot_payload(self._settings.runners_dir, warm, nested=spec.nested)
+        return DockerSandbox(self._client, created["Id"], payload, nested=spec.nested)
 
     def reap(self) -> int:
         return reap(self._client, self._settings.image_prefix)

@@ -16,6 +16,7 @@ _CPU_PERIOD_US = 100_000
 # A run may use one core; the supervisor beside it needs a little while the run is at full speed.
 _CPU_QUOTA_US = 115_000
 _STAGE_BYTES = 256 * MIB
+_RUN_BYTES = 64 * MIB
 # What the runner itself holds, so that a run gets the whole of its own limit.
 _RUNNER_BYTES = 48 * MIB
 _PIDS = 4096 + 64
@@ -46,6 +47,9 @@ class ContainerSpec:
     runtime: str | None
     """OCI runtime; None is the daemon's default."""
 
+    nested: bool = True
+    """Whether each run gets namespaces of its own; if not, the container serves one submission."""
+
 
 def memory_limit(run_bytes: int) -> int:
     """Returns the container's limit for a run's limit, in bytes."""
@@ -56,6 +60,32 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
     return {"Name": name, "Soft": value, "Hard": value}
 
 
+def _seccomp(spec: ContainerSpec) -> list[str]:
+    """Our own profile where runs are nested; else Docker's default, untouched."""
+    return ["seccomp=" + json.dumps(profile())] if spec.nested else []
+
+
+def _proc_masks(spec: ContainerSpec) -> dict[str, Any]:
+    """The kernel lets a jail mount a /proc of its own only where it sees an uncovered one.
+
+    Programs never see this one: their own shows processes and nothing else. Without nesting they
+    do, and Docker's masks stay.
+    """
+    return {"MaskedPaths": [], "ReadonlyPaths": []} if spec.nested else {}
+
+
+def _file_systems(spec: ContainerSpec) -> dict[str, str]:
+    """The runner's stage and work space; nested runs mount their own in their jails."""
+    own = "nosuid,nodev,mode=700,uid=61000,gid=61000"
+    folders = {
+        "/program": f"rw,exec,{own},size={_STAGE_BYTES},nr_inodes=16k",
+        "/tmp": f"rw,exec,{own},size={_RUN_BYTES},nr_inodes=4k",  # noqa: S108
+    }
+    if not spec.nested:
+        folders["/work"] = f"rw,exec,{own},size={_RUN_BYTES},nr_inodes=4k"
+    return folders
+
+
 def _host_config(spec: ContainerSpec) -> dict[str, Any]:
     memory = memory_limit(spec.memory_bytes)
     return {
@@ -64,21 +94,11 @@ def _host_config(spec: ContainerSpec) -> dict[str, Any]:
         # Docker would keep fourteen, MKNOD and SETUID among them.
         "CapDrop": ["ALL"],
         "Privileged": False,
-        "SecurityOpt": [
-            "no-new-privileges",  # set-id files are inert
-            "seccomp=" + json.dumps(profile()),
-        ],
-        # The kernel lets the jail mount a /proc of its own only where it sees an uncovered one.
-        # Programs never see this one: their own shows processes and nothing else.
-        "MaskedPaths": [],
-        "ReadonlyPaths": [],
+        "SecurityOpt": ["no-new-privileges", *_seccomp(spec)],  # set-id files are inert
+        **_proc_masks(spec),
         # One run cannot poison the next through the image.
         "ReadonlyRootfs": True,
-        # The runner's stage; the runs' own file systems are mounted in their jails.
-        "Tmpfs": {
-            "/tmp": f"rw,exec,nosuid,nodev,size={_STAGE_BYTES},nr_inodes=16k,mode=700,"  # noqa: S108
-            "uid=61000,gid=61000"
-        },
+        "Tmpfs": _file_systems(spec),
         # Equal values: no swap. The hard stop for everything inside.
         "Memory": memory,
         "MemorySwap": memory,

@@ -100,11 +100,11 @@ class Pool:
         return report.model_copy(update={"sandbox": warm.sandbox.info})
 
     def _take(self, image: str, memory_bytes: int, *, once: bool) -> Warm:
-        idle = [] if once else self._idle[image]
+        idle = [warm for warm in self._idle[image] if not (once and warm.used)]
         if idle:
             fitting = next((warm for warm in idle if warm.memory_bytes == memory_bytes), None)
             warm = fitting or idle[0]
-            idle.remove(warm)
+            self._idle[image].remove(warm)
         else:
             coming = self._background.take(image)
             warm = coming or start(self._engine, image, memory_bytes)

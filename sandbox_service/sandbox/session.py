@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sandbox_service.errors import EngineUnavailable, ProtocolViolation, SandboxDied
+from sandbox_service.errors import InnerWallRefused, ProtocolViolation, SandboxDied
 from sandbox_service.sandbox import stream
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import Limits
@@ -40,13 +40,13 @@ class Session:
 
         Raises:
             SandboxDied: it did not come up.
-            EngineUnavailable: the kernel refused the inner wall.
+            InnerWallRefused: the kernel refused it.
         """
         self._transport = transport
         transport.send(payload)
         header = stream.read_frame(transport, _BOOT_TIMEOUT_S)
         if "error" in header:
-            raise EngineUnavailable(f"the inner wall cannot be built here: {header['error']}")
+            raise InnerWallRefused(f"the inner wall cannot be built here: {header['error']}")
         try:
             self.hello = Hello.model_validate(header)
         except ValidationError as error:

@@ -38,14 +38,14 @@ def boot_text(runners_dir: Path) -> str:
     return (runners_dir / "boot.py").read_text("utf-8")
 
 
-def boot_payload(runners_dir: Path, warm: tuple[str, ...]) -> bytes:
+def boot_payload(runners_dir: Path, warm: tuple[str, ...], *, nested: bool = True) -> bytes:
     """Returns what the boot program reads first: the runner's modules and what to import."""
     modules = {
         "runners" if path.stem == "__init__" else f"runners.{path.stem}": path.read_text("utf-8")
         for path in sorted(runners_dir.glob("*.py"))
         if path.stem != "boot"
     }
-    data = json.dumps({"modules": modules, "warm": warm}).encode()
+    data = json.dumps({"modules": modules, "warm": warm, "nested": nested}).encode()
     return f"{len(data)}\n".encode() + data
 
 
