@@ -12,7 +12,7 @@ import struct
 from collections import OrderedDict
 from typing import Any, NamedTuple, NoReturn
 
-from runners import inhabitants, jail, kernel, view, warmup
+from runners import inhabitants, jail, kernel, loopback, view, warmup
 
 _MAX_KNOWN = 16
 _MAX_FDS = 16
@@ -67,7 +67,8 @@ def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote
         OSError: nested namespaces are not to be had here; the message says which step failed.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pid = kernel.clone(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS if nested else 0)
+    own = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWNET
+    pid = kernel.clone(own if nested else 0)
     if pid == 0:
         for fd in (ours.fileno(), *close):
             os.close(fd)
@@ -75,6 +76,7 @@ def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote
             kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
             if nested:
+                loopback.build()
                 view.build()
             warmup.prepare(modules)
         except OSError as error:
