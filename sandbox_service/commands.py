@@ -57,9 +57,12 @@ def _languages() -> None:
     _console().print(table)
 
 
-def _doctor() -> None:
+def _doctor(
+    *,
+    attack: Annotated[bool, typer.Option("--attack", help="Attack the walls as well.")] = False,
+) -> None:
     """Explain what this machine has, what is missing and how to get it."""
-    raise typer.Exit(run_doctor(Settings(), _console()))
+    raise typer.Exit(run_doctor(Settings(), _console(), with_attacks=attack))
 
 
 def _demo(

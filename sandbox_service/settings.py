@@ -121,6 +121,9 @@ class Settings(BaseSettings):
     nesting: Literal["auto", "required", "never"] = "auto"
     """Walls for each run inside a container: `auto` falls back to a container per submission."""
 
+    self_test: bool = True
+    """Attack the walls when a worker starts, and refuse to serve where one does not hold."""
+
     log_format: Literal["console", "json"] = "console"
     """How log lines are written."""
 

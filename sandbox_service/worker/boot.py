@@ -10,6 +10,7 @@ from sandbox_service.sandbox.docker import DockerEngine
 from sandbox_service.sandbox.images import missing
 from sandbox_service.sandbox.local import LocalEngine
 from sandbox_service.sandbox.pool import Pool
+from sandbox_service.sandbox.selftest import WITH_LIMITS, Breach, breaches, require_walls
 from sandbox_service.schema.limits import Limits
 from sandbox_service.settings import Settings
 from sandbox_service.worker.pipeline import Pipeline
@@ -55,11 +56,36 @@ def build_pipeline(settings: Settings) -> Pipeline:
 
     Raises:
         EngineUnavailable: no sandbox can be started here.
+        WallBroken: an attack of the self-test was not held.
     """
     languages = load_languages(settings.images_dir)
     engine = find_engine(settings)
     engine.reap()
     pool = Pool(engine, settings)
-    pool.warm_up(languages.get(_FIRST_LANGUAGE).image, Limits().memory_bytes)
+    image = languages.get(_FIRST_LANGUAGE).image
+    try:
+        pool.warm_up(image, Limits().memory_bytes)
+        if settings.self_test:
+            require_walls(pool, image)
+    except BaseException:
+        pool.close()
+        engine.close()
+        raise
     _log.info("pipeline_built", engine=engine.name)
     return Pipeline(languages, pool)
+
+
+def attack(settings: Settings) -> list[Breach]:
+    """Attacks a sandbox of the engine that the settings ask for; returns what was not held.
+
+    Raises:
+        SandboxError: no sandbox could run the attacks.
+    """
+    engine = find_engine(settings)
+    pool = Pool(engine, settings)
+    try:
+        image = load_languages(settings.images_dir).get(_FIRST_LANGUAGE).image
+        return breaches(pool, image, WITH_LIMITS)
+    finally:
+        pool.close()
+        engine.close()
