@@ -98,7 +98,10 @@ def _with_engine(settings: Settings) -> Settings:
     engine = find_engine(settings)
     engine.close()
     typer.echo(f"engine   {engine.name}: {_ISOLATION.get(engine.name, engine.name)}")
-    return settings.model_copy(update={"engine": engine.name})
+    chosen = settings.model_copy(update={"engine": engine.name})
+    if chosen.self_test:  # each worker tests its own; this is for not even listening
+        build_pipeline(chosen).close()
+    return chosen
 
 
 @contextmanager
