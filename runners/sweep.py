@@ -5,7 +5,6 @@ Only where the kernel forbids nested namespaces; there, the sandbox itself is us
 
 import contextlib
 import os
-import shutil
 import signal
 
 from runners import view
@@ -27,10 +26,10 @@ def end_processes(own: frozenset[int]) -> None:
 
 
 def empty_folders() -> None:
-    """Removes what a run wrote; nobody is left who could write meanwhile."""
-    for folder in view.WRITABLE:
-        for entry in os.scandir(folder):
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                os.unlink(entry.path)
+    """Removes what a run wrote; nobody is left who could write meanwhile.
+
+    By `rm`, which does not recurse: a run can leave paths longer than any that Python walks.
+    """
+    entries = [entry.path for folder in view.WRITABLE for entry in os.scandir(folder)]
+    if entries:
+        os.waitpid(os.posix_spawn("/bin/rm", ["rm", "-rf", "--", *entries], {}), 0)

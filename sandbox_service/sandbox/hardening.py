@@ -25,6 +25,14 @@ _FILE_BYTES = 64 * 1024 * MIB
 _MESSAGE_QUEUE_BYTES = 4096
 
 
+_MASKED = (
+    "/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys",
+    "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
+    "/proc/timer_stats", "/sys/devices/virtual/powercap", "/sys/firmware",
+)  # fmt: skip
+_READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+
+
 @dataclass(frozen=True)
 class ContainerSpec:
     """What differs from one container to another."""
@@ -69,9 +77,11 @@ def _proc_masks(spec: ContainerSpec) -> dict[str, Any]:
     """The kernel lets a jail mount a /proc of its own only where it sees an uncovered one.
 
     Programs never see this one: their own shows processes and nothing else. Without nesting they
-    do, and Docker's masks stay.
+    do, under the masks of the newest Docker.
     """
-    return {"MaskedPaths": [], "ReadonlyPaths": []} if spec.nested else {}
+    if spec.nested:
+        return {"MaskedPaths": [], "ReadonlyPaths": []}
+    return {"MaskedPaths": list(_MASKED), "ReadonlyPaths": list(_READ_ONLY)}
 
 
 def _file_systems(spec: ContainerSpec) -> dict[str, str]:
