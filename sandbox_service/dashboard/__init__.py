@@ -1,1 +1,4 @@
-"""One live page. May import `queue` and below."""
+"""What an operator sees: figures read from Redis now and then, and the page that shows them.
+
+May import `queue`, `telemetry`, `schema` and `errors`.
+"""
