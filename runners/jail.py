@@ -36,7 +36,7 @@ _NO_ROOT, _NO_SETUID_FIXUP, _NO_AMBIENT = 0b11, 0b1100, 0b1100_0000  # each with
 _CAP_VERSION_3 = 0x20080522
 _LAST_CAP = int(open("/proc/sys/kernel/cap_last_cap", "rb").read())
 _LANDLOCK_ABI = landlock.abi()
-_FILTER = seccomp.program_filter()
+_FILTERS = {nested: seccomp.program_filter(nested=nested) for nested in (True, False)}
 _ANY_CHILD = (1 << 64) - 1
 _RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # which the interpreter ignores
 _SIGACTION_BYTES, _SIGSET_BYTES = 32, 8
@@ -99,6 +99,8 @@ def build(order: Order, fds: Sequence[int]) -> Jail:
         for path, content in view.ID_MAPS:
             _write_file(script, path, content)
         _mount(script, order["limits"])
+    else:  # the runner itself is not dumpable there, and its /proc/self would be closed
+        script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1)
     _write_file(script, "/proc/self/oom_score_adj", "1000")  # the kernel shall pick the program
     script.call("chdir", Call.CHDIR, script.text(view.WORK))
     for path in order["files"]:
@@ -107,7 +109,7 @@ def build(order: Order, fds: Sequence[int]) -> Jail:
     _limit(script, order["limits"])
     if order["nested"]:  # elsewhere there are none to drop
         _drop_capabilities(script)
-    _confine(script, first_free_fd=_FIRST_KEPT_FD + len(order["kept"]))
+    _confine(script, _FILTERS[order["nested"]], _FIRST_KEPT_FD + len(order["kept"]))
     if order["collect"]:
         script.end()  # such an init has work to do afterwards
     else:
@@ -184,11 +186,11 @@ def _limit(script: Script, allowed: dict[str, Any]) -> None:
         script.call(f"limit {kind}", Call.PRLIMIT64, 0, kind, pair)
 
 
-def _confine(script: Script, first_free_fd: int) -> None:
+def _confine(script: Script, instructions: bytes, first_free_fd: int) -> None:
     script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
     if _LANDLOCK_ABI:
         _landlock(script, first_free_fd)
-    program = seccomp.filter_program(script.data(_FILTER), len(_FILTER))
+    program = seccomp.filter_program(script.data(instructions), len(instructions))
     script.call("seccomp", Call.SECCOMP, seccomp.SET_MODE_FILTER, 0, script.data(program))
 
 

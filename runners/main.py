@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from runners import accounting, execute, landlock, stage, supervise, wire, zygote
+from runners import accounting, execute, kernel, landlock, stage, supervise, wire, zygote
 
 PROTOCOL = 1
 _FLUSH_BYTES = 256 * 1024
@@ -91,6 +91,8 @@ def main(modules: list[str], *, nested: bool) -> None:
     try:
         if not (nested or landlock.abi()):
             raise OSError("neither nested namespaces nor Landlock")
+        if not nested:
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # programs see this process
         stage.clear()
         interpreter = zygote.start(modules, nested=nested, close=(stream_in, stream_out))
     except OSError as error:

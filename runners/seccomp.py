@@ -59,6 +59,9 @@ _NO_SUCH_CALL = {
     "uretprobe": 335, "uprobe": 336,
 }  # fmt: skip
 
+# Refused where runs have no IPC namespace of their own: what is made by them outlives a run.
+_LASTING_IPC = {"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240}
+
 # Answered "done" without doing it: they stall everything else on the disk.
 _DONE = {"sync": 162, "syncfs": 306}
 
@@ -118,12 +121,14 @@ def _blocks() -> dict[str, bytes]:
     }
 
 
-def _block_by_number() -> dict[int, str]:
+def _block_by_number(*, nested: bool) -> dict[int, str]:
     numbers = {
         number: "not permitted" for group in _NOT_PERMITTED.values() for number in group.values()
     }
     numbers |= dict.fromkeys(_NO_SUCH_CALL.values(), "no such call")
     numbers |= dict.fromkeys(_DONE.values(), "done")
+    if not nested:
+        numbers |= dict.fromkeys(_LASTING_IPC.values(), "no such call")
     numbers |= {
         _SYS_SOCKET: "socket",
         _SYS_SOCKETPAIR: "socket",
@@ -134,8 +139,8 @@ def _block_by_number() -> dict[int, str]:
     return numbers
 
 
-def _ranges() -> list[_Range]:
-    numbers = _block_by_number()
+def _ranges(*, nested: bool) -> list[_Range]:
+    numbers = _block_by_number(nested=nested)
     ranges: list[_Range] = []
     for number in range(_HIGHEST_KNOWN + 2):
         block = numbers.get(number, "allow") if number <= _HIGHEST_KNOWN else "no such call"
@@ -157,7 +162,7 @@ def _tree(ranges: list[_Range], blocks: dict[str, bytes]) -> bytes:
     return _op(_JGE, 0, 1, ranges[middle].first) + _op(0x05, 0, 0, distance) + lower + upper
 
 
-def program_filter() -> bytes:
+def program_filter(*, nested: bool) -> bytes:
     """Returns the filter that every program runs under, as BPF instructions."""
     foreign = _ret(_ERRNO | errno.ENOSYS)
     return (
@@ -165,7 +170,7 @@ def program_filter() -> bytes:
         + _op(_JEQ, 1, 0, _AUDIT_ARCH_X86_64)
         + foreign
         + _op(_LD, 0, 0, _LD_NR)
-        + _tree(_ranges(), _blocks())
+        + _tree(_ranges(nested=nested), _blocks())
     )
 
 

@@ -25,6 +25,8 @@ _FILE_BYTES = 64 * 1024 * MIB
 _MESSAGE_QUEUE_BYTES = 4096
 
 
+# Otherwise a port that one run had is taken for the next; nested runs have it from the zygote.
+_FORGET_CLOSED_CONNECTIONS = "net.ipv4.tcp_max_tw_buckets"
 _MASKED = (
     "/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys",
     "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
@@ -106,6 +108,7 @@ def _host_config(spec: ContainerSpec) -> dict[str, Any]:
         "Privileged": False,
         "SecurityOpt": ["no-new-privileges", *_seccomp(spec)],  # set-id files are inert
         **_proc_masks(spec),
+        "Sysctls": {} if spec.nested else {_FORGET_CLOSED_CONNECTIONS: "0"},
         # One run cannot poison the next through the image.
         "ReadonlyRootfs": True,
         "Tmpfs": _file_systems(spec),

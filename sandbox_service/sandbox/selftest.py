@@ -15,6 +15,7 @@ from sandbox_service.schema.run import Ending, Execution, RunKind, RunReport, Ru
 
 _FOLDER = Path(__file__).parent / "attacks"
 _SOURCE = "main.py"
+_USED_ONCE = "container"
 _DETAIL_CHARS = 300
 _USUAL = Limits()
 _HELD, _LEAK = b"HELD:", b"LEAK:"
@@ -40,6 +41,9 @@ class Attack:
     times: int = 1
     """Runs, of which each looks for what the one before left behind."""
 
+    needs_nesting: bool = False
+    """Whether only a jail inside the sandbox can hold it; a container used once has the rest."""
+
     def code(self) -> bytes:
         """Returns the program."""
         return (_FOLDER / f"{self.name}.py").read_bytes()
@@ -57,10 +61,16 @@ AT_START = (
     Attack("posture", "programs have no privileges and run under a filter"),
     Attack("environment", "programs inherit nothing"),
     Attack("init", "the jail's init and the runner can be neither read nor traced"),
-    Attack("files", "nothing outside a run's own folders can be written, nothing of the host read"),
+    Attack(
+        "files",
+        "nothing outside a run's own folders can be written, nothing of the host read",
+        needs_nesting=True,
+    ),
     Attack("namespaces", "programs can make, enter or mount nothing"),
     Attack("kernel", "programs do not reach the kernel's rarely used parts"),
-    Attack("proc", "/proc, /sys and /dev tell nothing of the machine or of others"),
+    Attack(
+        "proc", "/proc, /sys and /dev tell nothing of the machine or of others", needs_nesting=True
+    ),
     Attack("network", "there is no network"),
     Attack("leftovers", "a run leaves nothing to the next", times=2),
 )
@@ -86,6 +96,8 @@ def breaches(source: SandboxSource, image: str, attacks: Iterable[Attack]) -> li
     found = []
     for attack in attacks:
         report = source.execute(_execution(attack, image), fresh=False)
+        if attack.needs_nesting and report.sandbox and report.sandbox.isolation == _USED_ONCE:
+            continue
         found += [Breach(attack, detail) for run in report.runs if (detail := _leak(attack, run))][
             :1
         ]
@@ -121,11 +133,16 @@ def _execution(attack: Attack, image: str) -> Execution:
 def _leak(attack: Attack, run: RunReport) -> str:
     """Returns what is wrong; empty when the wall held."""
     printed = run.stdout + run.stderr
-    said = printed[-_DETAIL_CHARS:].decode("utf-8", "replace").strip()
-    if _LEAK in printed:
-        return said
+    _, leak, reached = printed.partition(_LEAK)
+    if leak:
+        return _text(leak + reached[:_DETAIL_CHARS])
+    said = _text(printed[-_DETAIL_CHARS:])
     if run.ending is not attack.ending:
         return f"ended as {run.ending.value} instead of {attack.ending.value}: {said}"
     if attack.ending is Ending.EXITED and not printed.startswith(_HELD):
         return f"the attack did not come to an end: {said}"
     return ""
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").strip()
