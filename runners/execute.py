@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,6 +61,8 @@ class Executor:
             return _harness_report(self._run(supervise.Run(order, {}, request["stdin"])))
         if kind == "call":
             return self._call(request)
+        if kind == "assert_shared":
+            return self._assert_shared(request)
         return self._assert(request)
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +74,7 @@ class Executor:
 
     def _assert(self, request: dict[str, Any]) -> dict[str, Any]:
         """The candidate in one jail, the tests in another, plain data between them."""
-        payload = _memory_file(request["test_code"].encode())
+        payload = _memory_file(request["test_code"].encode("utf-8", "surrogatepass"))
         ask, asked = os.pipe2(os.O_CLOEXEC)
         hear, answer = os.pipe2(os.O_CLOEXEC)
         served = self._order(request, "candidate") | {"kept": ["channel", "requests", "responses"]}
@@ -82,6 +85,19 @@ class Executor:
         judge = supervise.Run(tests, {"payload": payload, "requests": asked, "responses": hear})
         judged = supervise.Run(served, {"requests": ask, "responses": answer})
         return _assert_report(self._run(judge, judged))
+
+    def _assert_shared(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Candidate and tests in one process, which cannot know the token before it reports."""
+        token = secrets.token_hex(32)
+        payload = _memory_file((token + request["test_code"]).encode("utf-8", "surrogatepass"))
+        order = self._order(request, "shared") | {"kept": ["channel", "payload"]}
+        outcome = self._run(supervise.Run(order, {"payload": payload}))
+        report = report_of(outcome) | {"trust": "shared_process"}
+        if outcome.channel.startswith(_SYNTAX):
+            return report | {"syntax_error": _text(outcome.channel[len(_SYNTAX) :])}
+        parts = outcome.channel.split(token.encode())
+        said = parts[-2] if len(parts) > 2 else b""
+        return _with_findings(report, said)
 
 
 def _memory_file(data: bytes) -> int:
@@ -142,8 +158,13 @@ def _assert_report(outcome: supervise.Outcome) -> dict[str, Any]:
     report |= {"stdout": candidate.stdout, "stderr": candidate.stderr}
     if candidate.channel.startswith(_SYNTAX):
         return report | {"syntax_error": _text(candidate.channel[len(_SYNTAX) :])}
+    return _with_findings(report, outcome.channel)
+
+
+def _with_findings(report: dict[str, Any], channel: bytes) -> dict[str, Any]:
+    """Adds what a tests' process reported."""
     try:
-        said = json.loads(outcome.channel)
+        said = json.loads(channel)
     except ValueError:
         return report | {"error": "the tests did not finish"}
     if "checks" in said:
@@ -152,5 +173,5 @@ def _assert_report(outcome: supervise.Outcome) -> dict[str, Any]:
             "checks": [dict(zip(names, check, strict=True)) for check in said["checks"]]
         }
     if "needs_shared_process" in said:
-        return report | {"error": f"needs shared process: {said['needs_shared_process']}"}
-    return report | {"error": said["error"]}
+        return report | {"needs_shared_process": said["needs_shared_process"]}
+    return report | {"tests_error": said["broken"]}

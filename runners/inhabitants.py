@@ -8,13 +8,14 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from runners import call, candidate, jail, kernel, program, tester
+from runners import call, candidate, jail, kernel, program, shared, tester
 
 _HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
     "program": program.run,
     "call": call.run,
     "candidate": candidate.run,
     "tester": tester.run,
+    "shared": shared.run,
 }
 
 

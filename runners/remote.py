@@ -1,208 +1,156 @@
-"""The tests' side of an isolated assert test: stand-ins for what the candidate made.
+"""A line between two processes: plain data crosses it, anything else stays and is stood in for.
 
-A stand-in never equals plain data: the candidate's `__eq__` has no say over it. Two stand-ins
-are compared by the candidate, since what makes two of its objects equal is its own matter.
+Both ends speak the same language: one JSON object a line, a request with an `op` or the answer to
+one. While an end waits for an answer it serves the other's requests, so that either may call back.
+An end that is `strict` holds the tests: what the other one's objects are equal to, or smaller
+than, is for plain data to say, and its own objects show no more than their public side.
 """
 
-import builtins
-import importlib
+import io
 import json
 import sys
+import threading
 from typing import Any, BinaryIO
 
-from runners import values
+from runners import crossing, operations, standin
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+_NONSENSE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError, AttributeError)
 
 
-class CandidateGone(Exception):
-    """The candidate's process ended, or said something that makes no sense."""
+class OtherGone(BaseException):
+    """The other process ended, or said something that makes no sense.
 
-
-class NeedsSharedProcess(BaseException):
-    """The tests hand over something that only a shared process can take."""
+    No `Exception`: a test that expects any exception at all must not take it for one.
+    """
 
 
 class Line:
-    """Requests to the candidate and its answers."""
+    """One end."""
 
-    def __init__(self, requests: BinaryIO, responses: BinaryIO) -> None:
-        self._requests, self._responses = requests, responses
-        self.exceptions: dict[str, type[BaseException]] = {}
-        self._encoder = values.Encoder(rich=True, fallback=_reference_of)
-        self._decoder = values.Decoder(reference=self._stand_in)
-
-    def _stand_in(self, content: Any) -> "Stand_in":
-        return Stand_in(self, *content)
+    def __init__(self, reader: BinaryIO, writer: BinaryIO, *, strict: bool) -> None:
+        self.strict = strict
+        self.is_gone = False
+        self._reader, self._writer = reader, writer
+        self._lock = threading.RLock()
+        self._stdout = sys.stdout
+        self.crossing = crossing.Crossing(self, strict=strict)
+        self._encode = self.crossing.plain
 
     def receive(self) -> dict[str, Any]:
-        """Returns the candidate's next message.
+        """Returns the other's next message.
 
         Raises:
-            CandidateGone: there is none.
+            OtherGone: there is none.
         """
         try:
-            message = json.loads(self._responses.readline(_MAX_MESSAGE_BYTES))
+            message = json.loads(self._reader.readline(_MAX_MESSAGE_BYTES))
         except (ValueError, RecursionError, OSError) as error:
-            raise CandidateGone("the candidate's process ended") from error
+            raise self._gone("the candidate's process ended") from error
         if not isinstance(message, dict):
-            raise CandidateGone("the candidate's process sent nonsense")
+            raise self._gone("the candidate's process sent nonsense")
         return message
 
-    def decode(self, value: Any) -> Any:
-        """Returns a value that the candidate sent.
+    def send(self, message: dict[str, Any]) -> None:
+        """Sends a message.
 
         Raises:
-            CandidateGone: it is malformed.
+            OtherGone: nobody reads.
         """
         try:
-            return self._decoder.decode(value)
-        except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-            raise CandidateGone("the candidate's process sent nonsense") from error
-
-    def ask(self, op: str, target: "Stand_in", *args: Any, **kwargs: Any) -> Any:
-        """Has the candidate do something and returns what came of it.
-
-        Raises:
-            CandidateGone: its process ended.
-            NeedsSharedProcess: an argument is no plain data and not the candidate's.
-        """
-        request = {
-            "op": op,
-            "target": {"$ref": target._number},  # noqa: SLF001 - our own stand-in
-            "args": [self._encoder.plain(arg) for arg in args],
-            "kwargs": {name: self._encoder.plain(arg) for name, arg in kwargs.items()},
-        }
-        try:
-            self._requests.write(json.dumps(request).encode() + b"\n")
-            self._requests.flush()
+            self._writer.write(json.dumps(message).encode() + b"\n")
+            self._writer.flush()
         except OSError as error:
-            raise CandidateGone("the candidate's process ended") from error
-        answer = self.receive()
-        for arg, after in zip(args, answer.get("args_after", ()), strict=False):
-            _change_in_place(arg, self.decode(after))
-        if "raise" in answer:
-            raise self._exception(answer)
-        return self.decode(answer.get("value"))
+            raise self._gone("the candidate's process ended") from error
 
-    def _exception(self, answer: dict[str, Any]) -> BaseException:
-        name = str(answer["raise"])
-        kind = self.exceptions.get(name) or getattr(builtins, str(answer.get("base")), None)
-        if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            return CandidateGone(f"the candidate raised {name}")
+    def decode(self, value: Any) -> Any:
+        """Returns a value that the other one sent.
+
+        Raises:
+            OtherGone: it is malformed.
+        """
         try:
-            return kind(*answer.get("args", ()))
-        except TypeError:
-            return CandidateGone(f"the candidate raised {name}")
+            return self.crossing.decoder.decode(value)
+        except _NONSENSE as error:
+            raise self._gone("the candidate's process sent nonsense") from error
 
+    def ask(self, op: str, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Has the other one do something with its object and returns what came of it.
 
-def _change_in_place(arg: Any, after: Any) -> None:
-    if type(arg) is list and type(after) is list:
-        arg[:] = after
-    elif type(arg) in (dict, set) and type(after) is type(arg):
-        arg.clear()
-        arg.update(after)
+        Raises:
+            OtherGone: its process ended.
+        """
+        with self._lock:
+            self.send({
+                "op": op, "target": number, "args": [self._encode(arg) for arg in args],
+                "kwargs": {name: self._encode(arg) for name, arg in kwargs.items()},
+                "capture": sys.stdout is not self._stdout,
+            })  # fmt: skip
+            answer = self._answer()
+        passed = [*args, *kwargs.values()]
+        for index, after in answer.get("changed", ()):
+            crossing.change_in_place(passed[index], self.decode(after))
+        if answer.get("printed"):
+            sys.stdout.write(str(answer["printed"]))
+        if "raise" in answer:
+            raise self.crossing.exception(answer)
+        same = answer.get("same_as")
+        return self.decode(answer.get("value")) if same is None else passed[same]
 
+    def _answer(self) -> dict[str, Any]:
+        while "op" in (message := self.receive()):
+            self.send(self._perform(message))
+        return message
 
-def _reference_of(value: Any) -> Any:
-    if isinstance(value, Stand_in):
-        return {"$ref": value._number}  # noqa: SLF001 - our own stand-in
-    raise NeedsSharedProcess(f"a {type(value).__name__} cannot leave the tests' process")
+    def serve(self) -> None:
+        """Answers requests until the other end closes the line."""
+        try:
+            while True:
+                message = self.receive()
+                answer = self._perform(message)
+                with self._lock:
+                    self.send(answer)
+        except OtherGone:
+            return
 
+    def _perform(self, request: dict[str, Any]) -> dict[str, Any]:
+        op = request["op"]
+        try:
+            target = self.crossing.own(request["target"])
+            args = [self.decode(arg) for arg in request["args"]]
+            kwargs = {name: self.decode(arg) for name, arg in request["kwargs"].items()}
+            perform = operations.named(op, args, strict=self.strict)
+        except _NONSENSE as error:
+            raise self._gone("the candidate's process sent nonsense") from error
+        before = [json.dumps(arg) for arg in (*request["args"], *request["kwargs"].values())]
+        stdout, printed = sys.stdout, io.StringIO()
+        if request.get("capture"):
+            sys.stdout = printed
+        try:
+            result = perform(target, args, kwargs)
+        except OtherGone:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the object's own exception, exits included
+            answer = self.crossing.raised(error)
+        else:
+            answer = self._answer_of(result, [*args, *kwargs.values()])
+        finally:
+            if sys.stdout is printed:
+                sys.stdout = stdout
+        after = [self._encode(arg) for arg in (*args, *kwargs.values())]
+        changes = [[i, new] for i, new in enumerate(after) if json.dumps(new) != before[i]]
+        return answer | ({"changed": changes} if changes else {}) | {"printed": printed.getvalue()}
 
-class Stand_in:  # noqa: N801 - its name shows in tracebacks of tests
-    """Stands for an object that stays in the candidate's process."""
+    def _answer_of(self, result: Any, passed: list[Any]) -> dict[str, Any]:
+        for index, arg in enumerate(passed):
+            if result is arg and isinstance(arg, list | dict | set):
+                return {"same_as": index}
+        return {"value": self._encode(result)}
 
-    __slots__ = ("_callable", "_line", "_number", "_type_name")
+    def _gone(self, reason: str) -> OtherGone:
+        self.is_gone = True
+        return OtherGone(reason)
 
-    def __init__(self, line: Line, number: int, type_name: str, is_callable: bool) -> None:
-        object.__setattr__(self, "_line", line)
-        object.__setattr__(self, "_number", number)
-        object.__setattr__(self, "_type_name", type_name)
-        object.__setattr__(self, "_callable", is_callable)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._line.ask("call", self, *args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._line.ask("getattr", self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._line.ask("setattr", self, name, value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stand_in) and self._line.ask("eq", self, other) is True
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return int(self._line.ask("hash", self))
-
-    def __bool__(self) -> bool:
-        return self._line.ask("bool", self) is True
-
-
-def _forward(op: str) -> Any:
-    def method(self: Stand_in, *args: Any) -> Any:
-        return self._line.ask(op, self, *args)
-
-    return method
-
-
-for _name, _op in {
-    "__str__": "str", "__repr__": "repr", "__len__": "len", "__iter__": "iter",
-    "__next__": "next", "__getitem__": "getitem", "__setitem__": "setitem",
-    "__delitem__": "delitem", "__contains__": "contains", "__lt__": "lt", "__le__": "le",
-    "__gt__": "gt", "__ge__": "ge", "__add__": "add", "__sub__": "sub", "__mul__": "mul",
-    "__matmul__": "matmul", "__truediv__": "truediv", "__floordiv__": "floordiv",
-    "__mod__": "mod", "__pow__": "pow", "__and__": "and_", "__or__": "or_", "__xor__": "xor",
-    "__lshift__": "lshift", "__rshift__": "rshift", "__neg__": "neg", "__pos__": "pos",
-    "__invert__": "invert", "__abs__": "abs", "__iadd__": "iadd", "__format__": "format",
-    "__enter__": "enter",
-}.items():  # fmt: skip
-    setattr(Stand_in, _name, _forward(_op))
-
-
-def _leave(self: Stand_in, *_: object) -> None:
-    self._line.ask("exit", self)
-
-
-Stand_in.__exit__ = _leave  # type: ignore[attr-defined]
-
-
-def namespace(line: Line) -> dict[str, Any]:
-    """Returns the candidate's names, each with what stands for it here.
-
-    Raises:
-        CandidateGone: the program did not load.
-    """
-    names = line.receive().get("names")
-    if not isinstance(names, dict):
-        raise CandidateGone("the candidate's process sent nonsense")
-    return {
-        str(name): _stand_for(line, name, what)
-        for name, what in names.items()
-        if isinstance(what, dict) and _is_usable(what)
-    }
-
-
-def _is_usable(what: dict[str, Any]) -> bool:
-    """Modules of the standard library are this side's own; others are not to be had."""
-    module = what.get("module")
-    return module is None or str(module).partition(".")[0] in sys.stdlib_module_names
-
-
-def _stand_for(line: Line, name: str, what: dict[str, Any]) -> Any:
-    if "module" in what:
-        return importlib.import_module(str(what["module"]))
-    if "exception" in what:
-        base = getattr(builtins, str(what.get("base")), Exception)
-        kind = type(
-            str(what["exception"]), (base if issubclass(base, Exception) else Exception,), {}
-        )
-        line.exceptions[str(what["exception"])] = kind
-        return kind
-    return line.decode(what.get("value"))
+    def stand_in(self, number: int, kind: str, shape: list[str], plain: Any) -> standin.Stand_in:
+        """Returns what stands for an object of the other one."""
+        return standin.make(self, number, kind, shape, self.decode(plain))

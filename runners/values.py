@@ -14,7 +14,7 @@ candidate a few exact types of the standard library travel too, as {"$make": [ty
 
 import base64
 import collections
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import json
@@ -56,7 +56,7 @@ class Encoder:
         """
         return json.dumps(self.plain(value), ensure_ascii=True, separators=(",", ":"))
 
-    def plain(self, value: Any, depth: int = 0) -> Any:
+    def plain(self, value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one for each kind
         """Returns the value in the JSON value space.
 
         Raises:
@@ -99,8 +99,8 @@ _TAKEN_APART: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     complex: lambda value: (value.real, value.imag),
     decimal.Decimal: lambda value: (str(value),),
     fractions.Fraction: lambda value: (value.numerator, value.denominator),
-    datetime.date: lambda value: (value.year, value.month, value.day),
-    datetime.timedelta: lambda value: (value.days, value.seconds, value.microseconds),
+    dt.date: lambda value: (value.year, value.month, value.day),
+    dt.timedelta: lambda value: (value.days, value.seconds, value.microseconds),
     collections.deque: lambda value: (list(value),),
     collections.Counter: lambda value: (dict(value),),
     collections.OrderedDict: lambda value: (list(value.items()),),
@@ -111,18 +111,18 @@ _MADE_BY_NAME: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in 
 
 
 class Decoder:
-    """Turns parsed JSON back into values; `reference` resolves {"$ref": …}."""
+    """Turns parsed JSON back into values; `marks` resolve what is no plain data."""
 
-    def __init__(self, reference: Callable[[Any], Any] = refuse) -> None:
-        self._marks: dict[str, Callable[[Any], Any]] = {
+    def __init__(self, marks: dict[str, Callable[[Any], Any]] | None = None) -> None:
+        own: dict[str, Callable[[Any], Any]] = {
             "$float": float,
             "$map": lambda pairs: {self._key(key): self.decode(item) for key, item in pairs},
             "$bytes": base64.b64decode,
             "$set": lambda items: {self._key(item) for item in items},
             "$tuple": lambda items: tuple(self.decode(item) for item in items),
             "$make": self._make,
-            "$ref": reference,
         }
+        self._marks = own | (marks or {})
 
     def decode(self, value: Any) -> Any:
         """Returns the Python value of a parsed JSON value."""

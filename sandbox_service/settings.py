@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sandbox_service.schema.limits import GIB, MIB
+from sandbox_service.schema.verdict import Lane
 
 _PACKAGE = Path(__file__).parent
 _BUNDLED = _PACKAGE / "_bundled"
@@ -39,6 +40,10 @@ class Settings(BaseSettings):
 
     redis_url: str | None = None
     """Redis to use; None starts a private one."""
+
+    signing_key: SecretStr | None = None
+    """Secret of the API and the workers that signs what they write into Redis; None means a key
+    in `state_dir` for `serve`, and no signatures for `api` and `worker`."""
 
     state_dir: Path = Path(".sandbox-service")
     """Folder of the private Redis: its socket and its append-only file."""
@@ -76,6 +81,31 @@ class Settings(BaseSettings):
     max_wait_s: Annotated[float, Field(ge=0)] = 3600.0
     """Longest time that a request may wait for a result."""
 
+    lane_weights: dict[Lane, Annotated[float, Field(gt=0)]] = {
+        Lane.INTERACTIVE: 8.0,
+        Lane.TRAIN: 4.0,
+        Lane.EVAL: 2.0,
+    }
+    """Shares of the workers' time where several lanes have work."""
+
+    tenant_rate_per_s: Annotated[float, Field(gt=0)] | None = None
+    """Submissions a second that a tenant may send in the long run; None means any number."""
+
+    tenant_burst: Annotated[int, Field(ge=1)] = 10_000
+    """Submissions that a tenant may send at once after a pause, if there is a rate."""
+
+    tenant_max_running: Annotated[int, Field(ge=1)] | None = None
+    """Workers that one tenant may occupy; None means all."""
+
+    tenant_max_depth: Annotated[int, Field(ge=1)] | None = None
+    """Submissions of one tenant that may wait; None means `max_queue_depth`."""
+
+    max_batch_size: Annotated[int, Field(ge=1)] = 100_000
+    """Submissions in one batch."""
+
+    max_batch_bytes: Annotated[int, Field(ge=1024)] = 4 * GIB
+    """Largest body of a batch sent as NDJSON, which is not kept in memory."""
+
     max_queue_depth: Annotated[int, Field(ge=1)] = 100_000
     """Submissions that may wait; beyond it the answer is 429."""
 
@@ -90,6 +120,9 @@ class Settings(BaseSettings):
 
     max_output_bytes: Annotated[int, Field(ge=1)] = 64 * MIB
     """Highest `limits.output_bytes` accepted."""
+
+    cache_ttl_s: Annotated[int, Field(ge=1)] = 3600
+    """Seconds for which a result is kept for equal submissions that ask for cached ones."""
 
     result_ttl_s: Annotated[int, Field(ge=1)] = 24 * 3600
     """Seconds for which a result can be read."""
@@ -123,6 +156,15 @@ class Settings(BaseSettings):
 
     self_test: bool = True
     """Attack the walls when a worker starts, and refuse to serve where one does not hold."""
+
+    allow_shared_process: bool = True
+    """Run tests that need the candidate's own process; false refuses submissions with such tests."""
+
+    allow_exit_code_tests: bool = True
+    """Take tests whose evidence is the program's own exit code; false refuses them."""
+
+    otlp_endpoint: str | None = None
+    """Where traces are sent (`http://collector:4318/v1/traces`); None traces nothing."""
 
     log_format: Literal["console", "json"] = "console"
     """How log lines are written."""

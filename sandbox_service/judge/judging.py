@@ -145,12 +145,17 @@ def _compare_value(test: CallTest, value_json: str) -> Outcome:
 
 
 def _judge_assert(test: AssertTest, report: RunReport, *, limits: Limits) -> TestResult:
+    """Judges by the checks; the score of a test that failed is the share of those that held."""
     verdict = verdict_of_start(report, limits=limits)
+    if verdict is None and report.tests_error:
+        return _result(test, report, Verdict.INTERNAL_ERROR, f"test_code: {report.tests_error}")
     failed = next((one for one in report.checks if not one.passed), None)
     if verdict is None and failed is not None:
         is_raised = failed.detail.startswith(RAISED)
         verdict = Verdict.RUNTIME_ERROR if is_raised else Verdict.WRONG_ANSWER
-        return _result(test, report, verdict, ": ".join(filter(None, (failed.name, failed.detail))))
+        detail = ": ".join(filter(None, (failed.name, failed.detail)))
+        share = sum(one.passed for one in report.checks) / len(report.checks)
+        return _result(test, report, verdict, detail, score=share)
     verdict = verdict_of_run(report, limits=limits)
     if verdict is not None:
         return _result(test, report, verdict, detail_of_run(report, limits=limits))

@@ -28,6 +28,12 @@ class RunKind(StrEnum):
     ASSERT = "assert"
     """Load the program in one process and the test code in another."""
 
+    ASSERT_SHARED = "assert_shared"
+    """Load the program and the test code in one process."""
+
+    INTERACT = "interact"
+    """Run the program connected with an interactor in a jail of its own."""
+
 
 class Ending(StrEnum):
     """How a run ended, as its supervisor saw it."""
@@ -100,6 +106,12 @@ class RunReport(Model):
 
     trust: Literal["isolated", "shared_process"] = "isolated"
     """Whether an `assert` run kept the tests apart from the candidate."""
+
+    needs_shared_process: str = ""
+    """What in the tests of an `assert` run needs the candidate's process; they did not run."""
+
+    tests_error: str = ""
+    """Why the tests of an `assert` run cannot be run, whatever the candidate is."""
 
 
 class CompileRequest(Model):

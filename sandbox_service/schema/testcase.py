@@ -73,6 +73,9 @@ class AssertTest(_Weighted):
     test_code: Annotated[str, Field(min_length=1)]
     """Source that uses the candidate's names."""
 
+    entry_point: Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=200)] | None = None
+    """Name that `check(candidate)` is called with at the end, as HumanEval's tests leave it out."""
+
 
 class ExitCodeTest(_Weighted):
     """A program that brings its own checks and says by its exit code how they went."""

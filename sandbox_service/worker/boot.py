@@ -72,7 +72,12 @@ def build_pipeline(settings: Settings) -> Pipeline:
         engine.close()
         raise
     _log.info("pipeline_built", engine=engine.name)
-    return Pipeline(languages, pool)
+    return Pipeline(
+        languages,
+        pool,
+        allow_shared_process=settings.allow_shared_process,
+        allow_exit_code_tests=settings.allow_exit_code_tests,
+    )
 
 
 def attack(settings: Settings) -> list[Breach]:

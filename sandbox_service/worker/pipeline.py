@@ -13,28 +13,40 @@ from sandbox_service.sandbox.base import SandboxSource
 from sandbox_service.schema.result import Result, SandboxInfo, StepResult, TestResult
 from sandbox_service.schema.run import Execution, ExecutionReport, RunReport
 from sandbox_service.schema.submission import Submission
-from sandbox_service.schema.testcase import TestCase
-from sandbox_service.schema.verdict import Isolation, Verdict
+from sandbox_service.schema.testcase import ExitCodeTest, TestCase
+from sandbox_service.schema.verdict import Verdict
 from sandbox_service.worker.checking import Checking
-from sandbox_service.worker.programs import Program, program_of, run_of
+from sandbox_service.worker.programs import Program, program_of
+from sandbox_service.worker.running import Running
 
 
 class Pipeline:
     """The stages in order; each knows nothing of the others."""
 
-    def __init__(self, languages: LanguageTable, source: SandboxSource) -> None:
+    def __init__(
+        self,
+        languages: LanguageTable,
+        source: SandboxSource,
+        *,
+        allow_shared_process: bool = True,
+        allow_exit_code_tests: bool = True,
+    ) -> None:
         self._languages = languages
         self._source = source
+        self._running = Running(source, allow_shared_process=allow_shared_process)
         self._checking = Checking(languages, source)
+        self._allow_exit_code_tests = allow_exit_code_tests
 
     def run(self, submission_id: str, submission: Submission) -> Result:
         """Compiles, runs, judges and scores.
 
         Raises:
             SandboxError: no sandbox could do it; another try may succeed.
+            InvalidSubmission: it cannot be run as it is, or it holds tests of a refused kind.
         """
         if submission.tests is None:
             raise InvalidSubmission("tests are required", field="tests")
+        self._refuse_weak(submission.tests)
         program = program_of(submission, self._languages)
         judged = self._judged(program, submission, submission.tests)
         return _result(submission_id, submission, program, judged)
@@ -47,17 +59,22 @@ class Pipeline:
         """Closes every sandbox."""
         self._source.close()
 
+    def _refuse_weak(self, tests: Sequence[TestCase]) -> None:
+        for index, test in enumerate(tests):
+            if isinstance(test, ExitCodeTest) and not self._allow_exit_code_tests:
+                reason = "tests by exit code are refused here"
+                raise InvalidSubmission(reason, field=f"tests.{index}.exit_code")
+
     def _judged(
         self, program: Program, submission: Submission, tests: Sequence[TestCase]
     ) -> "_Judged":
-        fresh = submission.isolation is Isolation.FRESH
         limits = submission.limits
         judged = _Judged()
         for batch in _batches(tests, one_by_one=submission.stop_at_first_failure):
-            runs = tuple(run_of(test, program.language, limits) for test in batch)
-            report = self._source.execute(program.execution(runs), fresh=fresh)
+            first = len(judged.tests)
+            report = self._running.run(program, batch, submission, first=first)
             judged.sandbox = report.sandbox
-            judged.compile = _compile_result(program.execution(runs), report)
+            judged.compile = _compile_result(program.execution(()), report)
             if not report.runs:
                 return judged
             judged.tests += self._checking.judge(batch, report.runs, limits)

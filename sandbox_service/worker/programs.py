@@ -105,4 +105,7 @@ def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
                 kind=RunKind.CALL, function=test.function, call_json=arguments, limits=limits
             )
         case AssertTest():
-            return RunRequest(kind=RunKind.ASSERT, test_code=test.test_code, limits=limits)
+            code = test.test_code
+            if test.entry_point is not None:
+                code = f"{code}\ncheck({test.entry_point})\n"
+            return RunRequest(kind=RunKind.ASSERT, test_code=code, limits=limits)
