@@ -8,10 +8,10 @@ const LEFT = 44;
 const RIGHT = 10;
 const TOP = 8;
 const BOTTOM = 20;
-const STEPS = [1, 2, 2.5, 5, 10];
+const STEPS = [2, 4, 6, 8, 10]; // half of them is a whole number, too
 
 export function niceTop(value) {
-  if (value <= 0) return 1;
+  if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));
   return STEPS.map((step) => step * power).find((top) => top >= value);
 }

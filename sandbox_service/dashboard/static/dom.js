@@ -8,10 +8,14 @@ function build(node, attributes, children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined).map(
-    (child) => (child instanceof Node ? child : document.createTextNode(String(child))),
-  ));
+  node.append(...nodes(children));
   return node;
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined).map(
+    (child) => (child instanceof Node ? child : document.createTextNode(String(child))),
+  );
 }
 
 export function el(name, attributes = {}, ...children) {
@@ -27,7 +31,7 @@ export function byId(id) {
 }
 
 export function put(id, ...children) {
-  byId(id).replaceChildren(...children);
+  byId(id).replaceChildren(...nodes(children));
 }
 
 export function table(caption, head, rows) {

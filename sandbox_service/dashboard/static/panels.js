@@ -13,14 +13,18 @@ export function drawTiles(snapshot, figures) {
     tile("Waiting", count(waiting), `${count(running)} running`),
     tile("Oldest waiting", duration(waiting ? oldest : null), waiting ? "in the queue" : "nothing waits"),
     tile("Throughput", rate(snapshot.sample.results_per_s), "results per second"),
-    tile("Wait, median", estimate(figures.wait.p50_s), `99 % within ${estimate(figures.wait.p99_s)}`),
-    tile("Run, median", estimate(figures.run.p50_s), `99 % within ${estimate(figures.run.p99_s)}`),
+    tile("Wait, median", estimate(figures.wait.p50_s), within(figures.wait)),
+    tile("Run, median", estimate(figures.run.p50_s), within(figures.run)),
     tile("Internal errors", share(broken), `${count(figures.verdicts.internal_error ?? 0)} of ${count(figures.finished)} results`,
       broken > 0.01 ? "bad" : broken > 0 ? "warn" : ""),
     tile("Workers", count(snapshot.worker_count),
       troubled ? `${count(troubled)} in trouble` : `${count(running)} busy`,
       snapshot.worker_count === 0 ? "bad" : troubled ? "warn" : ""),
   );
+}
+
+function within({ p99_s: most }) {
+  return most === null ? "no results" : `99 % within ${estimate(most)}`;
 }
 
 function tile(name, value, note, mood = "") {
@@ -63,8 +67,7 @@ export function drawRewards(figures) {
 }
 
 function rangeOf({ above, upto }) {
-  if (above === null) return `≤ ${upto}`;
-  return upto === null ? `> ${above}` : `–${reward(upto)}`;
+  return upto === null ? `> ${above}` : `≤ ${upto}`;
 }
 
 export function drawTimes(figures) {

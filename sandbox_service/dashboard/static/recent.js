@@ -9,7 +9,7 @@ export class RecentList {
   constructor(open) {
     this.open = open;
     this.latest = [];
-    this.shown = "";
+    this.shown = null;
     this.box = byId("recent");
     this.box.addEventListener("keydown", (pressed) => this.move(pressed));
     for (const left of ["pointerleave", "focusout"]) {
@@ -43,7 +43,7 @@ export class RecentList {
     return el("tr", { onclick: () => this.open(each.id) },
       el("th", { scope: "row" }, el("button", {
         type: "button", class: "link mono", onclick: (clicked) => { clicked.stopPropagation(); this.open(each.id); },
-      }, each.id), each.tenant === "default" ? null : el("span", { class: "note" }, each.tenant)),
+      }, each.id), each.tenant === "default" ? null : el("span", { class: "tenant" }, each.tenant)),
       cell(1, badge(each.status === "canceled" ? "canceled" : each.verdict)),
       cell(2, reward(each.reward)), cell(3, each.verdict ? `${each.passed} of ${each.total}` : "large result"),
       cell(4, duration(each.queued_s)), cell(5, duration(each.run_s)), cell(6, each.engine || "–"));
