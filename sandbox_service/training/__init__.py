@@ -1,1 +1,4 @@
-"""PPO and GRPO from rewards that the service gives. Knows only the client."""
+"""PPO, GRPO and SFT from rewards that the service gives.
+
+May import `client`, `telemetry`, `schema` and `errors`; torch stays in this package.
+"""
