@@ -1,6 +1,7 @@
 """Plain data as JSON text, exact: what a function returned, or what it is called with.
 
     null, booleans, integers, strings, lists    themselves
+    integers too long for some readers          {"$int": "digits"}, read and never written
     floats                                      JSON numbers with a point or an exponent
     nan, inf, -inf                              {"$float": "nan"} …
     dicts with other keys than plain strings    {"$map": [[key, value], …]}
@@ -14,12 +15,14 @@ candidate a few exact types of the standard library travel too, as {"$make": [ty
 
 import base64
 import collections
+import contextlib
 import datetime as dt
 import decimal
 import fractions
 import json
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_DEPTH = 200
@@ -41,6 +44,30 @@ def refuse(value: Any) -> Any:
     raise NotPlainData(f"a value of type {type(value).__name__}")
 
 
+@contextlib.contextmanager
+def any_integers() -> Iterator[None]:
+    """Lets integers of any length be read and written."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def from_numpy(value: Any) -> Any:
+    """The fallback that takes NumPy's arrays and numbers, by exact type.
+
+    Raises:
+        NotPlainData: it is none.
+    """
+    kind = type(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and (kind is numpy.ndarray or numpy.generic in kind.__mro__):
+        return Encoder().plain(value.tolist())
+    return refuse(value)
+
+
 class Encoder:
     """Turns values into the JSON value space; `fallback` takes what is not plain data."""
 
@@ -54,7 +81,8 @@ class Encoder:
         Raises:
             NotPlainData: the value, or something in it, is no plain data.
         """
-        return json.dumps(self.plain(value), ensure_ascii=True, separators=(",", ":"))
+        with any_integers():
+            return json.dumps(self.plain(value), ensure_ascii=True, separators=(",", ":"))
 
     def plain(self, value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one for each kind
         """Returns the value in the JSON value space.
@@ -116,6 +144,7 @@ class Decoder:
     def __init__(self, marks: dict[str, Callable[[Any], Any]] | None = None) -> None:
         own: dict[str, Callable[[Any], Any]] = {
             "$float": float,
+            "$int": int,
             "$map": lambda pairs: {self._key(key): self.decode(item) for key, item in pairs},
             "$bytes": base64.b64decode,
             "$set": lambda items: {self._key(item) for item in items},

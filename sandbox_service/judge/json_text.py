@@ -34,7 +34,7 @@ def parse_json(text: str) -> Any:
             text,
             object_pairs_hook=_unique,
             parse_constant=_refuse,
-            parse_int=_integer,
+            parse_int=integer,
             parse_float=_finite,
         )
     except RecursionError as error:
@@ -77,7 +77,8 @@ def _refuse(constant: str) -> NoReturn:
     raise NotPlainData(f"{constant} is not JSON")
 
 
-def _integer(digits: str) -> int | HugeInteger:
+def integer(digits: str) -> int | HugeInteger:
+    """Reads an integer of any length, without a conversion that takes quadratic time."""
     return int(digits) if len(digits) <= _MAX_INTEGER_DIGITS else HugeInteger(digits)
 
 

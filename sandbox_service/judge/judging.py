@@ -8,7 +8,7 @@ from sandbox_service.judge.checkers import Outcome, check
 from sandbox_service.judge.json_text import NotPlainData
 from sandbox_service.judge.numbers import Tolerance
 from sandbox_service.judge.programs import CHECKER_LIMITS, testlib_outcome
-from sandbox_service.judge.values import decode, decode_expected, equal
+from sandbox_service.judge.values import decode, decode_expected, equal, with_sets_as_expected
 from sandbox_service.judge.verdicts import (
     detail_of_run,
     verdict_of_limits,
@@ -140,6 +140,8 @@ def _compare_value(test: CallTest, value_json: str) -> Outcome:
         value = decode(value_json)
     except NotPlainData as error:
         return Outcome(0.0, f"{NOT_PLAIN_DATA}: {error}")
+    if "set" in test.allow:
+        value = with_sets_as_expected(value, expected)
     is_right = equal(value, expected, tolerance=tolerance)
     return Outcome(1.0) if is_right else Outcome(0.0, "another value")
 

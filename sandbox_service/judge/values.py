@@ -9,6 +9,7 @@ A runner writes the returned value as one JSON text:
     {"$float": "nan"}                nan, inf or -inf
     {"$set": [1, 2]}                 a set
     {"$bytes": "aGk="}               bytes, in base64
+    {"$int": "123"}                  an integer, for those too long for JSON readers
 
 The value space is JSON's: a tuple is a list, a key is text (an integer key is its digits, and
 true, false, null and floats are written as `json.dumps` writes them), booleans are not numbers,
@@ -22,6 +23,7 @@ import base64
 import binascii
 import json
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -31,12 +33,14 @@ from sandbox_service.judge.json_text import (
     NotPlainData,
     bound_depth,
     children,
+    integer,
     parse_json,
 )
 from sandbox_service.judge.numbers import Tolerance
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_TAGS = frozenset({"$map", "$float", "$set", "$bytes"})
+_TAGS = frozenset({"$map", "$float", "$set", "$bytes", "$int"})
+_DIGITS = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,20 @@ def contains(value: Any, kind: type) -> bool:
     if isinstance(value, kind):
         return True
     return any(contains(child, kind) for child in children(value))
+
+
+def with_sets_as_expected(actual: Any, expected: Any) -> Any:
+    """Returns the value with sets listed in the order in which a list of theirs is expected."""
+    if isinstance(actual, PlainSet) and isinstance(expected, list):
+        wanted = [_canonical(item) for item in expected]
+        return (
+            expected if PlainSet(frozenset(wanted)) == actual and _is_distinct(wanted) else actual
+        )
+    if isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
+        return [with_sets_as_expected(*pair) for pair in zip(actual, expected, strict=True)]
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return {key: with_sets_as_expected(actual[key], expected.get(key)) for key in actual}
+    return actual
 
 
 def equal(actual: Any, expected: Any, *, tolerance: Tolerance | None = None) -> bool:
@@ -124,6 +142,8 @@ def _untag(value: Any, *, is_trusted: bool) -> Any:
 def _tagged(tag: str, content: Any, *, is_trusted: bool) -> Any:
     if tag == "$float" and isinstance(content, str) and content in _NON_FINITE:
         return _NON_FINITE[content]
+    if tag == "$int" and isinstance(content, str) and _DIGITS.fullmatch(content):
+        return integer(content)
     if tag == "$bytes" and isinstance(content, str):
         try:
             return base64.b64decode(content, validate=True)

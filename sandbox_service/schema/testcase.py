@@ -1,6 +1,6 @@
 """Four kinds of tests; which one a test is follows from the fields it has."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag, model_validator
 
@@ -48,8 +48,31 @@ class StdioTest(_Weighted):
         return self
 
 
+Operation = tuple[Annotated[str, Field(pattern=r"^[^\W\d]\w*$")], tuple[JsonValue, ...]]
+"""Name of a method and its arguments."""
+
+NodeType = Literal["ListNode", "TreeNode", "list[ListNode]", "list[TreeNode]"]
+
+
+class NodeTypes(Model):
+    """Which values are linked lists or trees, given and compared as plain lists.
+
+    A tree is written level by level with null where a child is missing. The program finds the
+    classes `ListNode` (val, next) and `TreeNode` (val, left, right) or brings its own.
+    """
+
+    args: tuple[NodeType | None, ...] = ()
+    """For each positional argument; null for plain data."""
+
+    returns: NodeType | None = None
+    """For the value that counts."""
+
+
 class CallTest(_Weighted):
-    """A function or `Class.method`: arguments in, plain data out, compared on the host."""
+    """A function or `Class.method`: arguments in, plain data out, compared on the host.
+
+    Integers with more than 4300 digits are written `{"$int": "digits"}`.
+    """
 
     function: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", max_length=200)]
     """Name of the function; `Class.method` makes an instance without arguments first."""
@@ -65,6 +88,30 @@ class CallTest(_Weighted):
 
     checker: FloatChecker | CustomChecker | None = None
     """None means equal in the JSON value space."""
+
+    operations: Annotated[tuple[Operation, ...], Field(min_length=1, max_length=100_000)] | None = (
+        None
+    )
+    """`[[name, [arguments]], …]`: `function` is then a class, made once with `args`, and `expected`
+    the list of what its methods return. A first entry that names the class itself makes the
+    instance instead, and null is expected for it."""
+
+    result: Annotated[str, Field(pattern=r"^(return|argument:\d{1,2})$")] = "return"
+    """`argument:0` compares the first argument as the function left it."""
+
+    allow: tuple[Literal["set", "numpy"], ...] = ()
+    """Further kinds of values: sets where a list is expected, NumPy's arrays and numbers."""
+
+    types: NodeTypes | None = None
+    """Linked lists and trees among arguments and result."""
+
+    @model_validator(mode="after")
+    def _result_is_there(self) -> "CallTest":
+        if self.result != "return" and int(self.result.partition(":")[2]) >= len(self.args):
+            raise ValueError(f"result: there is no {self.result}")
+        if self.operations is not None and (self.types is not None or self.result != "return"):
+            raise ValueError("operations have neither types nor another result")
+        return self
 
 
 class AssertTest(_Weighted):

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox_service.errors import InvalidSubmission
 from sandbox_service.languages import Language, LanguageTable
@@ -100,7 +101,7 @@ def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
                 limits=limits,
             )
         case CallTest():
-            arguments = json.dumps({"args": test.args, "kwargs": test.kwargs})
+            arguments = json.dumps(_call_of(test))
             return RunRequest(
                 kind=RunKind.CALL, function=test.function, call_json=arguments, limits=limits
             )
@@ -109,3 +110,15 @@ def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
             if test.entry_point is not None:
                 code = f"{code}\ncheck({test.entry_point})\n"
             return RunRequest(kind=RunKind.ASSERT, test_code=code, limits=limits)
+
+
+def _call_of(test: CallTest) -> dict[str, Any]:
+    """Returns what the runner needs to know of a call; never what is expected of it."""
+    return {
+        "args": test.args,
+        "kwargs": test.kwargs,
+        "operations": test.operations,
+        "result": test.result,
+        "allow": test.allow,
+        "types": test.types and test.types.model_dump(),
+    }
