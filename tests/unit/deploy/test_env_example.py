@@ -8,6 +8,7 @@ FIELDS = dict(re.findall(r"^#?SANDBOX_(\w+)=(.*)$", EXAMPLE.read_text(), re.MULT
 
 
 def test_env_example_lists_the_fields_of_settings_in_their_order():
+    """`.ci/env_example.py` writes the file anew."""
     assert [name.lower() for name in FIELDS] == list(Settings.model_fields)
 
 
