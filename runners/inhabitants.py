@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from runners import call, candidate, jail, kernel, program, shared, tester
+from runners.init import STATUS_FD
 
 _HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
     "program": program.run,
@@ -17,16 +18,6 @@ _HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
     "tester": tester.run,
     "shared": shared.run,
 }
-
-
-def fail(made: jail.Jail, error: int) -> NoReturn:
-    """Tells the supervisor which call failed, on whichever descriptor the report still is."""
-    text = made.script.failed(error).encode()
-    for fd in (jail.STATUS_FD, made.status_fd):
-        with contextlib.suppress(OSError):
-            os.write(fd, text)
-            break
-    os._exit(1)
 
 
 def live(made: jail.Jail) -> NoReturn:
@@ -49,9 +40,9 @@ def _compile(order: jail.Order, channel: int) -> NoReturn:
             _end_all_others()
         files = dict(_collect(order["collect"], channel))
         report = {"status": status, "peak_bytes": peak_bytes, "files": files}
-        os.write(jail.STATUS_FD, marshal.dumps(report))
+        os.write(STATUS_FD, marshal.dumps(report))
     except OSError as error:
-        os.write(jail.STATUS_FD, str(error).encode())
+        os.write(STATUS_FD, str(error).encode())
     os._exit(0)
 
 

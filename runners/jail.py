@@ -7,7 +7,6 @@ everything else in there.
 """
 
 import os
-import resource
 import shutil
 import signal
 import struct
@@ -15,12 +14,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from runners import kernel, landlock, limits, seccomp, view
+from runners.init import STATUS_FD
 from runners.kernel import Call
-from runners.script import Mode, Script
+from runners.script import FAILURE_BYTES, Mode, Script
 
-STATUS_FD = 99
 _FIRST_KEPT_FD = 3
-_PARKED_FD = 100
+_INIT_FD = STATUS_FD - 1
+_PARKED_FD = STATUS_FD + 1
 _MAX_FD = 0xFFFFFFFF
 _STDIO = ("stdin", "stdout", "stderr")
 
@@ -37,18 +37,9 @@ _CAP_VERSION_3 = 0x20080522
 _LAST_CAP = int(open("/proc/sys/kernel/cap_last_cap", "rb").read())
 _LANDLOCK_ABI = landlock.abi()
 _FILTERS = {nested: seccomp.program_filter(nested=nested) for nested in (True, False)}
-_ANY_CHILD = (1 << 64) - 1
 _RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # which the interpreter ignores
 _SIGACTION_BYTES, _SIGSET_BYTES = 32, 8
-_EXEC_FAILED = 127
-
-# What init tells about a program that ended by itself: tag, error of execve, init's own usage,
-# wait status, the program's usage.
-_TAG = b"ENDED\0\0\0"
-_USAGE_BYTES = 144
-_REPORT = struct.Struct(f"=8sq{_USAGE_BYTES}sii{_USAGE_BYTES}s")
-_EXEC_ERROR_AT, _OWN_AT, _STATUS_AT, _USAGE_AT = 8, 16, 160, 168
-_USAGE = struct.Struct("=qqqqq")
+_SET_UP_FAILED = 1
 
 Order = dict[str, Any]
 
@@ -58,43 +49,14 @@ class Jail(NamedTuple):
 
     script: Script
     order: Order
-    status_fd: int
     kept: list[int]
 
 
-class Ended(NamedTuple):
-    """How a program ended, as its init saw it."""
-
-    status: int
-    exec_error: int
-    init_cpu_s: float
-    peak_bytes: int
-
-
-def parse_report(data: bytes) -> Ended:
-    """Reads what init wrote.
-
-    Raises:
-        ValueError: it is not what init writes.
-    """
-    if len(data) != _REPORT.size or not data.startswith(_TAG):
-        raise ValueError(data.decode("utf-8", "replace"))
-    _, exec_error, own, status, _, usage = _REPORT.unpack(data)
-    return Ended(status, exec_error, _cpu_s(own), _USAGE.unpack_from(usage)[4] * 1024)
-
-
-def _cpu_s(usage: bytes) -> float:
-    user_s, user_us, system_s, system_us, _ = _USAGE.unpack_from(usage)
-    return float(user_s + system_s + (user_us + system_us) / 1e6)
-
-
-def build(order: Order, fds: Sequence[int]) -> Jail:
+def build(order: Order, fds: Sequence[int], init_fd: int) -> Jail:
     """Returns the jail for an order; its descriptors have these numbers in the zygote."""
     roles = dict(zip(order["roles"], fds, strict=True))
     script = Script()
-    namespaces = _NAMESPACES if order["nested"] else 0
-    flags = namespaces | kernel.CLONE_PARENT | signal.SIGCHLD
-    script.call("clone", Call.CLONE, flags, mode=Mode.RETURN_UNLESS_ZERO)
+    script.call("clone", Call.CLONE, _flags(order), mode=Mode.RETURN_UNLESS_ZERO)
     if order["nested"]:
         for path, content in view.ID_MAPS:
             _write_file(script, path, content)
@@ -105,17 +67,27 @@ def build(order: Order, fds: Sequence[int]) -> Jail:
     script.call("chdir", Call.CHDIR, script.text(view.WORK))
     for path in order["files"]:
         _copy_in(script, path)
-    _place_descriptors(script, roles, order["kept"])
+    _place_descriptors(script, roles, order["kept"], init_fd)
     _limit(script, order["limits"])
     if order["nested"]:  # elsewhere there are none to drop
         _drop_capabilities(script)
     _confine(script, _FILTERS[order["nested"]], _FIRST_KEPT_FD + len(order["kept"]))
-    if order["collect"]:
-        script.end()  # such an init has work to do afterwards
-    else:
-        _start_and_wait(script, order)
+    _start(script, order)
+    _tell_of_errors(script, roles["status"])
     kept = [_FIRST_KEPT_FD + index for index in range(len(order["kept"]))]
-    return Jail(script, order, roles["status"], kept)
+    return Jail(script, order, kept)
+
+
+def is_plain(order: Order) -> bool:
+    """Whether init has nothing to do but to wait, and so needs no interpreter."""
+    return bool(order["nested"]) and not order["collect"]
+
+
+def _flags(order: Order) -> int:
+    """A plain init shares the zygote's memory until it becomes a program of its own."""
+    sharing = kernel.CLONE_VM | kernel.CLONE_VFORK if is_plain(order) else 0
+    namespaces = _NAMESPACES if order["nested"] else 0
+    return sharing | namespaces | kernel.CLONE_PARENT | signal.SIGCHLD
 
 
 def _write_file(script: Script, path: str, content: str) -> None:
@@ -168,14 +140,17 @@ def _copy_in(script: Script, path: str) -> None:
     script.store(source, script.argument(copied, 1))
 
 
-def _place_descriptors(script: Script, roles: dict[str, int], kept: Sequence[str]) -> None:
-    """Standard streams at 0, 1, 2, kept ones from 3 on, init's report at its place; no others."""
+def _place_descriptors(
+    script: Script, roles: dict[str, int], kept: Sequence[str], init_fd: int
+) -> None:
+    """Standard streams at 0, 1, 2, kept ones from 3 on, init's two at their places; no others."""
     script.call("dup status", Call.DUP3, roles["status"], STATUS_FD, os.O_CLOEXEC)
+    script.call("dup init", Call.DUP3, init_fd, _INIT_FD, os.O_CLOEXEC)
     for number, role in enumerate((*_STDIO, *kept)):
         script.call(f"park {role}", Call.DUP2, roles[role], _PARKED_FD + number)
     for number, role in enumerate((*_STDIO, *kept)):
         script.call(f"place {role}", Call.DUP2, _PARKED_FD + number, number)
-    script.call("close", Call.CLOSE_RANGE, len(_STDIO) + len(kept), STATUS_FD - 1)
+    script.call("close", Call.CLOSE_RANGE, len(_STDIO) + len(kept), _INIT_FD - 1)
     script.call("close", Call.CLOSE_RANGE, STATUS_FD + 1, _MAX_FD)
 
 
@@ -187,7 +162,6 @@ def _limit(script: Script, allowed: dict[str, Any]) -> None:
 
 
 def _confine(script: Script, instructions: bytes, first_free_fd: int) -> None:
-    script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
     if _LANDLOCK_ABI:
         _landlock(script, first_free_fd)
     program = seccomp.filter_program(script.data(instructions), len(instructions))
@@ -217,28 +191,50 @@ def _landlock(script: Script, ruleset_fd: int) -> None:
         rule = script.data(landlock.rule(_LANDLOCK_ABI, access, ruleset_fd + 1 + index))
         script.call(f"rule {path}", add, ruleset_fd, landlock.PATH_BENEATH, rule, 0)
     script.call("restrict", Call.LANDLOCK_RESTRICT_SELF, ruleset_fd, 0)
-    script.call("close", Call.CLOSE_RANGE, ruleset_fd, STATUS_FD - 1)
+    script.call("close", Call.CLOSE_RANGE, ruleset_fd, _INIT_FD - 1)
 
 
-def _start_and_wait(script: Script, order: Order) -> None:
-    report = script.data(_TAG, _REPORT.size)
-    script.call("usage", Call.GETRUSAGE, resource.RUSAGE_SELF, report + _OWN_AT)
-    is_warm = order["harness"] is not None
-    sharing = 0 if is_warm else kernel.CLONE_VM | kernel.CLONE_VFORK
-    started = script.call("start", Call.CLONE, sharing | signal.SIGCHLD, mode=Mode.JUMP_UNLESS_ZERO)
-    if is_warm:  # its own /proc/self is its own again, and the interpreter goes on
-        script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1, mode=Mode.IGNORE)
-        script.call("close", Call.CLOSE_RANGE, STATUS_FD, STATUS_FD, mode=Mode.IGNORE)
+def _start(script: Script, order: Order) -> None:
+    """Starts the program, unless this process is to become it or has more to do in Python."""
+    if order["collect"]:
+        script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
         script.end()
-    else:
-        _execute(script, order["argv"], order["env"], report + _EXEC_ERROR_AT)
+        return
+    if not order["nested"]:
+        _be_program(script, order)
+        return
+    sharing = kernel.CLONE_VM | kernel.CLONE_VFORK if order["harness"] is None else 0
+    started = script.call("start", Call.CLONE, sharing | signal.SIGCHLD, mode=Mode.JUMP_UNLESS_ZERO)
+    _be_program(script, order)
     script.land(started)
-    script.call("close", Call.CLOSE_RANGE, 0, STATUS_FD - 1)  # not to keep pipes open
-    status, usage = report + _STATUS_AT, report + _USAGE_AT
-    waited = script.call("wait", Call.WAIT4, _ANY_CHILD, status, 0, usage, mode=Mode.REPEAT_UNTIL)
-    script.store(started, script.operand(waited))
-    script.call("report", Call.WRITE, STATUS_FD, report, _REPORT.size)
-    script.call("exit", Call.EXIT_GROUP, 0)
+    _become_init(script)
+
+
+def _be_program(script: Script, order: Order) -> None:
+    """Goes on in Python, or starts the command line."""
+    if order["harness"] is None:
+        _execute(script, order["argv"], order["env"])
+    else:
+        script.call("close", Call.CLOSE_RANGE, _INIT_FD, STATUS_FD)
+        script.end()
+
+
+def _become_init(script: Script) -> None:
+    """Gives the zygote's memory back by becoming another program, with the report's end only."""
+    script.call("close", Call.CLOSE_RANGE, 0, _INIT_FD - 1)
+    script.call("keep", Call.DUP2, STATUS_FD, 0)
+    script.call("keep", Call.DUP2, 0, STATUS_FD)  # without its close-on-exec flag
+    argv = script.pointers([script.text("init")])
+    empty, none = script.text(""), script.pointers([])
+    script.call("init", Call.EXECVEAT, _INIT_FD, empty, argv, none, kernel.AT_EMPTY_PATH)
+
+
+def _tell_of_errors(script: Script, status_fd: int) -> None:
+    """Writes the error to the report's pipe, whichever number that has by then."""
+    told = script.on_error()
+    for fd in (STATUS_FD, status_fd):
+        script.call("tell", Call.WRITE, fd, told, FAILURE_BYTES, mode=Mode.IGNORE)
+    script.call("exit", Call.EXIT_GROUP, _SET_UP_FAILED)
 
 
 def find(argv: Sequence[str], env: dict[str, str]) -> str:
@@ -246,14 +242,12 @@ def find(argv: Sequence[str], env: dict[str, str]) -> str:
     return shutil.which(argv[0], path=env.get("PATH")) or argv[0]
 
 
-def _execute(script: Script, argv: Sequence[str], env: dict[str, str], error_at: int) -> None:
-    """Becomes the program. Memory is shared with init, which therefore sees a failure."""
+def _execute(script: Script, argv: Sequence[str], env: dict[str, str]) -> None:
+    """Becomes the program, with the signals that the interpreter ignores back at their usual."""
     default = script.data(b"", _SIGACTION_BYTES)
     for number in _RESET_SIGNALS:
         script.call("signal", Call.RT_SIGACTION, number, default, 0, _SIGSET_BYTES)
     path = script.text(find(argv, env))
     arguments = script.pointers([script.text(argument) for argument in argv])
     environment = script.pointers([script.text(f"{name}={value}") for name, value in env.items()])
-    executed = script.call("execve", Call.EXECVE, path, arguments, environment, mode=Mode.IGNORE)
-    script.store(executed, error_at)
-    script.call("exit", Call.EXIT_GROUP, _EXEC_FAILED)
+    script.call(f"start {argv[0]}", Call.EXECVE, path, arguments, environment)

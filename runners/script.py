@@ -18,7 +18,7 @@ class Mode(IntEnum):
     """What follows a call."""
 
     CHECK = 0
-    """The next call; an error ends the script and is its result."""
+    """The next call; after an error, the calls that `on_error` has placed."""
 
     IGNORE = 1
     """The next call, whatever came back."""
@@ -29,9 +29,6 @@ class Mode(IntEnum):
     JUMP_UNLESS_ZERO = 3
     """The call whose address is the operand, unless the result is zero."""
 
-    REPEAT_UNTIL = 4
-    """The same call again, until the result is the operand or an error."""
-
 
 # struct call { long number, arguments[6], mode; long *store; long operand; };
 _CALL = struct.Struct("=10q")
@@ -41,16 +38,23 @@ _MAX_CALLS = 2048
 _DATA_BYTES = 256 * 1024
 _TABLE_BYTES = _MAX_CALLS * _CALL.size
 
-# long run(struct call *first, struct call **current), for x86-64
+# struct state { call *current; long error; call *failed, *on_error, *first; };
+_STATE = struct.Struct("=5q")
+_ON_ERROR = 24
+_FAILURE = struct.Struct("=4q")
+_CALL_FAILURE = 8
+FAILURE_BYTES = _FAILURE.size
+
+# long run(struct call *first, struct state *state), for x86-64
 _CODE = bytes.fromhex(
     "53"            # run:    push rbx
     "4154"          #         push r12
     "4889fb"        #         mov  rbx, rdi           the call being made
     "4989f4"        #         mov  r12, rsi
-    "49891c24"      # loop:   mov  [r12], rbx         tell which one it is
+    "49891c24"      # loop:   mov  [r12], rbx
     "488b03"        #         mov  rax, [rbx]
     "4885c0"        #         test rax, rax
-    "7869"          #         js   end                number -1
+    "7867"          #         js   end                number -1
     "488b7b08"      #         mov  rdi, [rbx+8]
     "488b7310"      #         mov  rsi, [rbx+16]
     "488b5318"      #         mov  rdx, [rbx+24]
@@ -64,31 +68,28 @@ _CODE = bytes.fromhex(
     "488901"        #         mov  [rcx], rax
     "488b4b38"      # mode:   mov  rcx, [rbx+56]
     "4883f901"      #         cmp  rcx, 1
-    "741b"          #         je   next               IGNORE
-    "770c"          #         ja   others
+    "7426"          #         je   next               IGNORE
+    "7719"          #         ja   others
     "483d01f0ffff"  #         cmp  rax, -4095         CHECK
-    "7211"          #         jb   next
-    "415c"          # done:   pop  r12
-    "5b"            #         pop  rbx
-    "c3"            #         ret
+    "721c"          #         jb   next
+    "4989442408"    #         mov  [r12+8], rax       the error
+    "49895c2410"    #         mov  [r12+16], rbx      and whose it is
+    "498b5c2418"    #         mov  rbx, [r12+24]
+    "eba9"          #         jmp  loop
     "4883f903"      # others: cmp  rcx, 3
-    "740d"          #         je   jump
-    "7716"          #         ja   repeat
+    "740b"          #         je   jump
     "4885c0"        #         test rax, rax           RETURN_UNLESS_ZERO
-    "75ef"          #         jne  done
+    "7513"          #         jne  done
     "4883c350"      # next:   add  rbx, 80
-    "eba3"          #         jmp  loop
+    "eb98"          #         jmp  loop
     "4885c0"        # jump:   test rax, rax           JUMP_UNLESS_ZERO
     "74f5"          #         je   next
     "488b5b48"      #         mov  rbx, [rbx+72]
-    "eb98"          #         jmp  loop
-    "483b4348"      # repeat: cmp  rax, [rbx+72]      REPEAT_UNTIL
-    "74e9"          #         je   next
-    "4885c0"        #         test rax, rax
-    "798d"          #         jns  loop
-    "ebe2"          #         jmp  next
+    "eb8d"          #         jmp  loop
     "31c0"          # end:    xor  eax, eax
-    "ebcd"          #         jmp  done
+    "415c"          # done:   pop  r12
+    "5b"            #         pop  rbx
+    "c3"            #         ret
 )  # fmt: skip
 
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -96,6 +97,7 @@ _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = (
     ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
 )  # fmt: skip
+_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _MAP_FAILED = ctypes.c_void_p(-1).value
 
 
@@ -122,10 +124,11 @@ class Script:
 
     def __init__(self) -> None:
         self._names: list[str] = []
-        self._memory = ctypes.create_string_buffer(_TABLE_BYTES + _DATA_BYTES)
-        self._base = ctypes.addressof(self._memory)
+        # Pages of a mapping that nobody touches cost a fork nothing.
+        self._memory = mmap.mmap(-1, _TABLE_BYTES + _DATA_BYTES, flags=_PRIVATE)
+        self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         self._free = self._base + _TABLE_BYTES
-        self._current = ctypes.c_long(0)
+        self._state = self.data(_STATE.pack(0, 0, 0, 0, self._base))
 
     def data(self, content: bytes, size: int = 0) -> int:
         """Puts bytes into the script's memory and returns their address; zeros up to `size`."""
@@ -182,19 +185,24 @@ class Script:
         """Address of a call's argument, to store another call's result in."""
         return call + _FIRST_ARGUMENT + 8 * index
 
-    @staticmethod
-    def operand(call: int) -> int:
-        """Address of a call's operand, to store another call's result in."""
-        return call + _OPERAND
+    def on_error(self) -> int:
+        """Makes the following calls those that follow an error; returns where it is told.
+
+        There stand four numbers: the error, the address of the call, of these calls, and of the
+        first call.
+        """
+        here = self._base + len(self._names) * _CALL.size
+        ctypes.c_long.from_address(self._state + _ON_ERROR).value = here
+        return self._state + _CALL_FAILURE
 
     def run(self) -> int:
-        """Carries the script out; below zero is the error of the call that `failed` names."""
-        return int(_RUN(self._base, ctypes.addressof(self._current)))
+        """Carries the script out; returns what the call that ended it returned, or zero."""
+        return int(_RUN(self._base, self._state))
 
-    def failed(self, error: int) -> str:
-        """Returns a message for an error of the call that was made last."""
-        index = (self._current.value - self._base) // _CALL.size
-        return f"{self._names[index]}: {os.strerror(-error)}"
+    def failure(self, told: bytes) -> str:
+        """Returns a message for what stands where an error is told."""
+        error, call, _, first = _FAILURE.unpack(told)
+        return f"{self._names[(call - first) // _CALL.size]}: {os.strerror(-error)}"
 
 
 def _signed(value: int) -> int:

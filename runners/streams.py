@@ -75,14 +75,20 @@ class Feed:
             os.close(self.fd)
 
 
-def serve(poller: select.poll, captures: dict[int, Capture], feed: Feed, wait_ms: float) -> None:
-    """Waits for the pipes and serves those that are ready; forgets those that have ended."""
+def serve(poller: select.poll, captures: dict[int, Capture], feed: Feed, wait_ms: float) -> bool:
+    """Waits for the pipes and serves those that are ready; forgets those that have ended.
+
+    True when what was registered besides them is ready: the program's own exit.
+    """
+    has_exited = False
     for fd, event in poller.poll(wait_ms):
         if fd == feed.fd and feed.is_open:
             feed.write()
             if not feed.is_open:
                 poller.unregister(fd)
-        elif fd in captures:
+        elif fd not in captures:
+            has_exited = True
+        else:
             capture = captures[fd]
             if event & select.POLLHUP:
                 capture.drain()  # nobody can write to it any more
@@ -90,3 +96,4 @@ def serve(poller: select.poll, captures: dict[int, Capture], feed: Feed, wait_ms
                 continue
             poller.unregister(fd)
             del captures[fd]
+    return has_exited

@@ -12,8 +12,9 @@ import signal
 import time
 from typing import Any, NamedTuple
 
-from runners import jail, streams, sweep
+from runners import init, jail, streams, sweep
 from runners.accounting import Meter
+from runners.script import FAILURE_BYTES
 from runners.zygote import Zygote, fork_jail
 
 _CHANNEL_BYTES = 64 * 1024 * 1024
@@ -85,9 +86,9 @@ class _Live:
             "channel": self.channel.write_fd,
             **run.extra,
         }
-        order = run.order | {"roles": list(roles)}
+        self.order = run.order | {"roles": list(roles), "nested": zygote.nested}
         try:
-            self.pid = fork_jail(zygote, order, list(roles.values()))
+            self.pid = fork_jail(zygote, self.order, list(roles.values()))
         except OSError as error:
             raise RunnerError(f"no jail: {error}") from error
         finally:
@@ -95,6 +96,8 @@ class _Live:
             for fd in given:
                 os.close(fd)
         self.started = time.monotonic()
+        self.exit_fd = -1 if zygote.nested else os.pidfd_open(self.pid)
+        self.status_of_exit = 0
         self.usage: resource.struct_rusage | None = None
 
     @property
@@ -112,7 +115,7 @@ class _Live:
         """Kills what is left and waits for init."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        _, _, self.usage = os.wait4(self.pid, 0)
+        _, self.status_of_exit, self.usage = os.wait4(self.pid, 0)
         self.feed.close()
 
     def drain(self) -> None:
@@ -126,6 +129,8 @@ class _Live:
     def close(self) -> None:
         for capture in self.captures:
             capture.close()
+        if self.exit_fd >= 0:
+            os.close(self.exit_fd)
 
 
 class Counters:
@@ -180,7 +185,7 @@ class _Watch:
 
     def wait_ms(self) -> float:
         """How long nothing can go over a limit that one has to look at."""
-        return max(0.0, min(self._deadline, self._look_at) - time.monotonic()) * 1000
+        return float(max(0.0, min(self._deadline, self._look_at) - time.monotonic()) * 1000)
 
     def limit_reached(self) -> str | None:
         """Returns the limit that is over, if one is."""
@@ -235,11 +240,14 @@ def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
         poller.register(fd, select.POLLIN)
     if live.feed.is_open:
         poller.register(live.feed.fd, select.POLLOUT)
+    if live.exit_fd >= 0:
+        poller.register(live.exit_fd, select.POLLIN)
     while True:
-        streams.serve(poller, captures, live.feed, watch.wait_ms())
+        has_exited = streams.serve(poller, captures, live.feed, watch.wait_ms())
         if any(each.stdout.is_over or each.stderr.is_over for each in lives):
             return "output_limit"
-        if live.status.size or live.status.fd not in captures:
+        has_ended = live.exit_fd < 0 and live.status.fd not in captures
+        if live.status.size or has_exited or has_ended:
             return None
         reached = watch.limit_reached()
         if reached:
@@ -249,7 +257,7 @@ def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
 def _conclude(
     live: _Live, lives: list[_Live], watch: _Watch, reached: str | None, wall_time_s: float
 ) -> Outcome:
-    report = _report_of(live.status.data())
+    report = _report_of(live)
     cpu_time_s = _cpu_time_s(lives, report, watch)
     ending = _ending(lives, report, watch, reached, cpu_time_s)
     status = report.get("status", 0)
@@ -269,21 +277,25 @@ def _conclude(
     )
 
 
-def _report_of(data: bytes) -> dict[str, Any]:
+def _report_of(live: _Live) -> dict[str, Any]:
     """Returns what init told; empty when it was ended before it could.
+
+    Without namespaces of its own a program has no init, and its own exit says it all.
 
     Raises:
         RunnerError: the jail could not be set up, or the program not be started.
     """
-    if not data:
-        return {}
-    try:
-        ended = jail.parse_report(data)
-    except ValueError:
+    data = live.status.data()
+    if len(data) == FAILURE_BYTES:
+        names = jail.build(live.order, range(len(live.order["roles"])), 0).script
+        raise RunnerError(f"jail: {names.failure(data)}")
+    if data.startswith(init.TAG):
+        return init.parse_report(data)._asdict()
+    if data:
         return _report_of_compile(data)
-    if ended.exec_error:
-        raise RunnerError(f"the program does not start: {os.strerror(-ended.exec_error)}")
-    return ended._asdict()
+    if live.exit_fd < 0 or live.usage is None:
+        return {}
+    return {"status": live.status_of_exit, "peak_bytes": live.usage.ru_maxrss * 1024}
 
 
 def _report_of_compile(data: bytes) -> dict[str, Any]:

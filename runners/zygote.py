@@ -12,7 +12,7 @@ import struct
 from collections import OrderedDict
 from typing import Any, NamedTuple, NoReturn
 
-from runners import inhabitants, jail, kernel, loopback, view, warmup
+from runners import inhabitants, init, jail, kernel, loopback, view, warmup
 
 _MAX_KNOWN = 16
 _MAX_FDS = 16
@@ -33,7 +33,7 @@ def _serve(line: socket.socket) -> NoReturn:
     """Forks a jail for each order until the supervisor is gone."""
     known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
     environment: dict[str, str] = {}
-    own_pid = os.getpid()
+    init_fd = init.load()
     while True:
         message, fds, _, _ = socket.recv_fds(
             line, _MAX_ORDER_BYTES, _MAX_FDS, socket.MSG_CMSG_CLOEXEC
@@ -43,7 +43,7 @@ def _serve(line: socket.socket) -> NoReturn:
         key = (message, tuple(fds))
         made = known.get(key)
         if made is None:
-            made = known[key] = jail.build(marshal.loads(message), fds)  # noqa: S302 - our own
+            made = known[key] = jail.build(marshal.loads(message), fds, init_fd)  # noqa: S302 - our own
             if len(known) > _MAX_KNOWN:
                 known.popitem(last=False)
         if made.order["env"] != environment:
@@ -53,8 +53,6 @@ def _serve(line: socket.socket) -> NoReturn:
         pid = made.script.run()
         if pid == 0:
             inhabitants.live(made)
-        if pid < 0 and os.getpid() != own_pid:  # the jail's init, not the zygote
-            inhabitants.fail(made, pid)
         for fd in fds:
             os.close(fd)
         line.send(struct.pack("=i", pid))
@@ -105,4 +103,6 @@ def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
     if len(answer) != 4:
         raise OSError("the zygote ended")
     pid: int = struct.unpack("=i", answer)[0]
+    if pid < 0:
+        raise OSError(-pid, os.strerror(-pid))
     return pid
