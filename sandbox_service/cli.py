@@ -10,14 +10,15 @@ from typing import Annotated, Any, NoReturn
 
 import structlog
 import typer
+from pydantic import SecretStr
 
 from sandbox_service import commands
 from sandbox_service.api.app import create_app
-from sandbox_service.api.auth import check_binding
 from sandbox_service.api.server import bind, run_api, url_of
 from sandbox_service.errors import SandboxServiceError, SettingsError
 from sandbox_service.languages import load_languages
 from sandbox_service.queue.embedded import EmbeddedRedis
+from sandbox_service.queue.signing import local_key
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.logging import configure_logging
 from sandbox_service.worker.boot import build_pipeline, find_engine
@@ -85,8 +86,7 @@ def serve(
         settings = _settings(
             host=host, port=port, workers=workers, engine=engine, redis_url=redis_url
         )
-        check_binding(settings)
-        settings = _with_engine(settings)
+        settings = _with_signing_key(_with_engine(settings))
         for number in _STOP_SIGNALS:
             signal.signal(number, _stop)
         with _redis(settings) as private:
@@ -102,6 +102,14 @@ def _with_engine(settings: Settings) -> Settings:
     if chosen.self_test:  # each worker tests its own; this is for not even listening
         build_pipeline(chosen).close()
     return chosen
+
+
+def _with_signing_key(settings: Settings) -> Settings:
+    """Makes sure that what this service writes into Redis is signed."""
+    if settings.signing_key is not None:
+        return settings
+    key = SecretStr(local_key(settings.state_dir))
+    return settings.model_copy(update={"signing_key": key})
 
 
 @contextmanager

@@ -15,6 +15,7 @@ What the submitted program does wrong is data (`Verdict`); what *we* fail at is 
     │   ├── NotFound
     │   ├── Conflict
     │   └── QueueFull                carries `retry_after_s`
+    │       └── RateLimited
     └── ServiceError                 ours, 5xx
         ├── SettingsError            refuses to start
         ├── QueueUnavailable         Redis does not answer
@@ -133,6 +134,12 @@ class QueueFull(RequestError):
     def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class RateLimited(QueueFull):
+    """The tenant sends more than it may; try again after `retry_after_s` seconds."""
+
+    code = "rate_limited"
 
 
 class ServiceError(SandboxServiceError):

@@ -8,11 +8,11 @@ from pydantic.json_schema import models_json_schema
 
 from sandbox_service.queue.suites import Suite
 from sandbox_service.schema.base import Model
-from sandbox_service.schema.job import RewardsRequest
+from sandbox_service.schema.job import BatchRequest, RewardsRequest
 from sandbox_service.schema.submission import Submission
 
 _REF = "#/components/schemas/{model}"
-_BODIES: tuple[type[BaseModel], ...] = (Submission, RewardsRequest, Suite)
+_BODIES: tuple[type[BaseModel], ...] = (Submission, RewardsRequest, BatchRequest, Suite)
 _PROBLEM_TYPE = "application/problem+json"
 
 
@@ -48,12 +48,12 @@ class Problem(Model):
     """The fields at fault, if any."""
 
 
-def takes(model: type[BaseModel]) -> dict[str, Any]:
-    """Returns what a route says about its body."""
+def takes(model: type[BaseModel], *line_types: str) -> dict[str, Any]:
+    """Returns what a route says about its body, and about bodies that are lines of text."""
     reference = {"$ref": _REF.format(model=model.__name__)}
-    return {
-        "requestBody": {"required": True, "content": {"application/json": {"schema": reference}}}
-    }
+    content: dict[str, Any] = {"application/json": {"schema": reference}}
+    content |= {name: {"schema": {"type": "string"}} for name in line_types}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

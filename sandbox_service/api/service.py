@@ -2,24 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import cast
 
 from fastapi import Request
-from pydantic import BaseModel, ValidationError
 
-from sandbox_service.api.errors import FieldError, InvalidBody, field_errors
-from sandbox_service.errors import InvalidJson, UnknownLanguage, UnsupportedEncoding
+from sandbox_service.api.access import caller_of
+from sandbox_service.api.errors import FieldError, InvalidBody
+from sandbox_service.errors import UnknownLanguage
 from sandbox_service.languages import LanguageTable
-from sandbox_service.queue.broker import Broker
+from sandbox_service.queue.batches import Batches
+from sandbox_service.queue.broker import Broker, StoredState, Submitted
 from sandbox_service.queue.connection import redis_errors
+from sandbox_service.queue.keys import id_of
 from sandbox_service.queue.suites import missing_suites
 from sandbox_service.schema.checker import CustomChecker, InteractiveChecker
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.testcase import CallTest, StdioTest, TestCase
+from sandbox_service.schema.verdict import JobStatus
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.metrics import HttpMetrics
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
+from sandbox_service.telemetry.tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,45 @@ class Service:
     settings: Settings
     languages: LanguageTable
     broker: Broker
+    batches: Batches
     metrics: HttpMetrics
+    tracing: Tracing
 
     def wait_s(self, asked: float | None) -> float:
         """Returns how long a request may wait."""
         return min(self.settings.max_wait_s, self.settings.max_wait_s if asked is None else asked)
+
+    async def submit(
+        self, request: Request, submissions: Sequence[Submission], wait: float | None
+    ) -> Submitted:
+        """Stores what a caller sent and waits.
+
+        Raises:
+            Conflict: an id was used before with other content; the others are accepted.
+            QueueFull: too many are waiting, or the caller sends too fast.
+            QueueUnavailable: Redis does not answer.
+        """
+        with self.tracing.span("submit", request.headers, count=len(submissions)):
+            return await self.broker.submit(
+                caller_of(request).tenant,
+                submissions,
+                wait_s=self.wait_s(wait),
+                trace=self.tracing.context(),
+            )
+
+    async def states(self, submitted: Submitted) -> list[StoredState]:
+        """Returns how the submissions stand.
+
+        Raises:
+            QueueUnavailable: Redis does not answer.
+        """
+        if not submitted.is_done and submitted.is_new:
+            # Nothing is known of them yet but that they were stored.
+            return [
+                StoredState(id_of(ref), JobStatus.QUEUED, None, b"null") for ref in submitted.refs
+            ]
+        with redis_errors():
+            return await self.broker.states(submitted.refs)
 
     async def check(self, submissions: Sequence[Submission], prefixes: Sequence[str]) -> None:
         """Checks what the schema cannot know; the prefixes stand before the names of fields.
@@ -92,26 +128,3 @@ def _checker_languages(tests: Sequence[TestCase]) -> Iterator[tuple[str, str]]:
 def service_of(request: Request) -> Service:
     """Returns what the application was made with."""
     return cast("Service", request.app.state.service)
-
-
-async def read_model(request: Request, model: type[ModelT]) -> ModelT:
-    """Reads the body in one pass from bytes to model.
-
-    Raises:
-        UnsupportedEncoding: it is not UTF-8.
-        InvalidJson: it is not JSON, or nested too deeply.
-        InvalidBody: a field does not fit.
-        PayloadTooLarge: it is larger than the service takes.
-    """
-    body = await request.body()
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False, include_context=False)
-    if errors[0]["type"] != "json_invalid":
-        raise InvalidBody(field_errors(errors))
-    try:
-        body.decode()
-    except UnicodeDecodeError as error:
-        raise UnsupportedEncoding(f"the body is not UTF-8: {error}", field="body") from error
-    raise InvalidJson(errors[0]["msg"], field="body")

@@ -2,27 +2,31 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from hashlib import sha256
-from secrets import token_hex
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 import redis.asyncio
 
 from sandbox_service.errors import Conflict, NotFound
 from sandbox_service.queue import keys
+from sandbox_service.queue.admission import Admission
 from sandbox_service.queue.connection import connect, connect_async, redis_errors
 from sandbox_service.queue.enqueuer import Enqueuer
-from sandbox_service.queue.submissions import Outcome, SubmissionStore, Ticket
+from sandbox_service.queue.payload import Payload
+from sandbox_service.queue.signing import Signer
+from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.queue.tickets import Done, Membership, Outcome
 from sandbox_service.queue.waiter import Waiter
 from sandbox_service.schema.job import QueueState
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
-from sandbox_service.schema.verdict import JobStatus, Verdict
+from sandbox_service.schema.verdict import JobStatus, Lane, Verdict
 from sandbox_service.settings import Settings
 
-_READ_AT_ONCE = 256
+READ_AT_ONCE = 256
+"""Submissions that are read from Redis together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +40,28 @@ class StoredState:
     """As JSON; `null` is no information."""
 
 
+class Submitted(NamedTuple):
+    """Submissions that were stored."""
+
+    refs: list[str]
+    is_done: bool
+    """Whether all are done."""
+    is_new: bool
+    """Whether none of them was known before."""
+
+
 class Broker:
     """One for each API process; `start` before use, `stop` at the end."""
 
-    def __init__(self, settings: Settings, url: str) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, url: str, signer: Signer) -> None:
+        self.settings = settings
         self._sync = connect(url)
         self.redis: redis.asyncio.Redis = connect_async(url)
-        self.store = SubmissionStore(self._sync)
+        self.store = SubmissionStore(self._sync, signer)
+        self.admission = Admission(settings, self.redis, signer)
+        self._signer = signer
         self._enqueuer = Enqueuer(
-            self.store, largest_chunk=settings.chunk_size, max_depth=settings.max_queue_depth
+            self.store, largest_chunk=settings.chunk_size, ttl_s=settings.result_ttl_s
         )
         self._waiter = Waiter(self.redis)
 
@@ -61,35 +77,73 @@ class Broker:
         self._sync.close()
 
     async def submit(
-        self, submissions: Sequence[Submission], *, wait_s: float = 0.0
-    ) -> list[StoredState]:
-        """Stores submissions, waits until all are done or the time is over, says how they stand.
+        self,
+        tenant: str,
+        submissions: Sequence[Submission],
+        *,
+        wait_s: float = 0.0,
+        trace: dict[str, str] | None = None,
+    ) -> Submitted:
+        """Stores submissions and waits until all are done or the time is over.
 
         Raises:
             Conflict: an id was used before with other content; the others are accepted.
             QueueFull: too many are waiting; none is accepted.
             QueueUnavailable: Redis does not answer.
         """
-        with redis_errors():
-            await self._check_room(len(submissions))
-        tickets = [_ticket(submission) for submission in submissions]
-        ids = [ticket.id for ticket in tickets]
-        async with self._waiter.watch(ids) as watch:
+        await self.check_room(tenant, len(submissions))
+        tickets = await self.admission.tickets(tenant, submissions, trace=trace)
+        refs = [ticket.ref for ticket in tickets]
+        async with AsyncExitStack() as stack:
+            watch = await stack.enter_async_context(self._waiter.watch(refs)) if wait_s else None
             outcomes = await self._enqueuer.put(tickets)
-            _refuse_conflicts(ids, outcomes)
+            _refuse_conflicts(refs, outcomes)
             with redis_errors():
                 known = [
-                    submission_id
-                    for submission_id, outcome in zip(ids, outcomes, strict=True)
-                    if outcome is Outcome.SAME
+                    ticket.ref
+                    for ticket, outcome in zip(tickets, outcomes, strict=True)
+                    if outcome is Outcome.SAME or ticket.result
                 ]
+                if watch is None:
+                    return Submitted(refs, is_done=False, is_new=not known)
                 await self._waiter.look_up(known)
-                is_done = await watch.wait(wait_s)
-                if not is_done and wait_s == 0 and not known:
-                    return [_queued(submission_id) for submission_id in ids]
-                return await self.states(ids)
+                return Submitted(refs, await watch.wait(wait_s), is_new=not known)
 
-    async def wait(self, submission_id: str, wait_s: float) -> StoredState:
+    async def add(
+        self,
+        tenant: str,
+        submissions: Sequence[Submission],
+        memberships: Sequence[Membership],
+        trace: dict[str, str] | None = None,
+    ) -> list[tuple[str, Outcome]]:
+        """Stores submissions as members of a batch and says what became of each.
+
+        Raises:
+            QueueFull: too many are waiting; none is accepted.
+            QueueUnavailable: Redis does not answer.
+        """
+        await self.check_room(tenant, len(submissions))
+        tickets = await self.admission.tickets(tenant, submissions, memberships, trace)
+        outcomes = await self._enqueuer.put(tickets)
+        return [(ticket.ref, outcome) for ticket, outcome in zip(tickets, outcomes, strict=True)]
+
+    async def check_room(self, tenant: str, count: int) -> None:
+        """Refuses what would exceed a bound.
+
+        Raises:
+            QueueFull: too many are waiting, or the tenant sends too fast.
+        """
+        await self.admission.check_room(tenant, count, self._enqueuer.known_depth)
+
+    async def check_depth(self, tenant: str, count: int) -> None:
+        """Refuses early what would find no room later.
+
+        Raises:
+            QueueFull: too many are waiting.
+        """
+        await self.admission.check_depth(tenant, count, self._enqueuer.known_depth)
+
+    async def wait(self, ref: str, wait_s: float) -> StoredState:
         """Returns how a submission stands once it is done or the time is over.
 
         Raises:
@@ -97,30 +151,31 @@ class Broker:
             QueueUnavailable: Redis does not answer.
         """
         with redis_errors():
-            async with self._waiter.watch([submission_id]) as watch:
-                state = (await self.states([submission_id]))[0]
+            async with self._waiter.watch([ref]) as watch:
+                state = (await self.states([ref]))[0]
                 if state.result is not None or wait_s <= 0:
                     return state
                 await watch.wait(wait_s)
-            return (await self.states([submission_id]))[0]
+            return (await self.states([ref]))[0]
 
-    async def states(self, ids: Sequence[str]) -> list[StoredState]:
+    async def states(self, refs: Sequence[str]) -> list[StoredState]:
         """Reads submissions in the order asked.
 
         Raises:
             NotFound: one is not there, or has expired.
+            TamperedData: one was not written by this service.
         """
         states: list[StoredState] = []
-        for at in range(0, len(ids), _READ_AT_ONCE):
-            part = ids[at : at + _READ_AT_ONCE]
+        for at in range(0, len(refs), READ_AT_ONCE):
+            part = refs[at : at + READ_AT_ONCE]
             async with self.redis.pipeline(transaction=False) as pipeline:
-                for submission_id in part:
-                    pipeline.hmget(keys.submission(submission_id), "status", "result", "reward")
+                for ref in part:
+                    pipeline.hmget(keys.submission(ref), "status", "result", "reward")
                 rows = await pipeline.execute()
-            states.extend(_state(name, *row) for name, row in zip(part, rows, strict=True))
+            states.extend(self._state(ref, *row) for ref, row in zip(part, rows, strict=True))
         return states
 
-    async def cancel(self, submission_id: str) -> StoredState:
+    async def cancel(self, ref: str) -> StoredState:
         """Cancels what is not done; a program that runs already runs to its end in vain.
 
         Raises:
@@ -128,29 +183,58 @@ class Broker:
             QueueUnavailable: Redis does not answer.
         """
         with redis_errors():
-            key = keys.submission(submission_id)
+            key = keys.submission(ref)
             # Both at once: what is accepted between two reads would look done.
             status, payload = await self.redis.hmget(key, "status", "payload")
             if status is None:
-                raise _missing(submission_id)
+                raise _missing(ref)
             if isinstance(payload, bytes):
-                await asyncio.to_thread(self._cancel, submission_id, payload)
-            return (await self.states([submission_id]))[0]
+                await asyncio.to_thread(self.cancel_now, ref, payload)
+            return (await self.states([ref]))[0]
+
+    def cancel_now(self, ref: str, payload: bytes) -> None:
+        """Stores that a submission was canceled; blocks."""
+        opened = Payload.from_bytes(self._signer.open(payload, "payload", ref))
+        done = canceled(ref, opened, "canceled")
+        freed = self.store.finish(
+            ref, done, ttl_s=self.settings.result_ttl_s, metrics={"canceled": 1}
+        )
+        if freed:
+            self.store.hand_back(freed)
 
     async def queue_states(self) -> list[QueueState]:
-        """Counts what waits, what runs and who works.
+        """Counts what waits, what runs and who works, lane by lane.
 
         Raises:
             QueueUnavailable: Redis does not answer.
         """
         with redis_errors():
             seconds, microseconds = await self.redis.time()
+            now = seconds + microseconds / 1e6
             async with self.redis.pipeline(transaction=False) as pipeline:
-                pipeline.zcard(keys.WAITING)
-                pipeline.zcard(keys.STARTED)
-                pipeline.zcount(keys.WORKERS, seconds + microseconds / 1e6, "+inf")
-                depth, started, workers = await pipeline.execute()
-        return [QueueState(name=keys.QUEUE, depth=depth, started=started, workers=workers)]
+                pipeline.zcount(keys.WORKERS, now, "+inf")
+                pipeline.hlen(keys.UNREADY)
+                for lane in Lane:
+                    pipeline.zcard(keys.waiting(lane))
+                    pipeline.zcard(keys.started(lane))
+                    pipeline.zrange(keys.waiting(lane), 0, 0, withscores=True)
+                alive, unready, *rows = await pipeline.execute()
+        return [
+            QueueState(
+                name=lane.value,
+                depth=rows[at],
+                started=rows[at + 1],
+                workers=max(0, alive - unready),
+                oldest_s=max(0.0, now - rows[at + 2][0][1]) if rows[at + 2] else 0.0,
+            )
+            for at, lane in zip(range(0, len(rows), 3), Lane, strict=True)
+        ]
+
+    async def unready_reason(self) -> str | None:
+        """Returns why a worker cannot run anything; None if none says so."""
+        with redis_errors():
+            reasons = cast("list[bytes]", await self.redis.hvals(keys.UNREADY))
+        return reasons[0].decode() if reasons else None
 
     async def counters(self) -> dict[str, float]:
         """Returns the counters that workers and API replicas share."""
@@ -158,60 +242,40 @@ class Broker:
             raw = cast("dict[bytes, bytes]", await self.redis.hgetall(keys.METRICS))
         return {name.decode(): float(value) for name, value in raw.items()}
 
-    async def _check_room(self, count: int) -> None:
-        # The depth after the latest write is enough until it comes near the bound.
-        depth = self._enqueuer.known_depth
-        if depth + count > self._settings.max_queue_depth:
-            depth = await self.redis.zcard(keys.WAITING)
-        self._enqueuer.check_room(count, depth)
-
-    def _cancel(self, submission_id: str, payload: bytes) -> None:
-        submission = Submission.model_validate_json(payload)
-        result = Result(
-            id=submission_id,
-            status=JobStatus.CANCELED,
-            verdict=Verdict.SKIPPED,
-            score=None,
-            reward=None,
-            passed=0,
-            total=len(submission.tests or ()),
-            detail="canceled",
-            metadata=submission.metadata,
-        )
-        self.store.finish(
-            submission_id,
-            status=JobStatus.CANCELED,
-            result=result.model_dump_json(),
-            reward=None,
-            ttl_s=self._settings.result_ttl_s,
-            metrics={"canceled": 1},
-        )
+    def _state(
+        self, ref: str, status: bytes | None, result: bytes | None, reward: bytes | None
+    ) -> StoredState:
+        if status is None:
+            raise _missing(ref)
+        word, worth = status.decode(), reward or b"null"
+        if result is not None:
+            result = self._signer.open(result, "result", ref, word, worth.decode())
+        return StoredState(keys.id_of(ref), JobStatus(word), result, worth)
 
 
-def _ticket(submission: Submission) -> Ticket:
-    payload = submission.model_dump_json(exclude_unset=True).encode()
-    if submission.id is None:
-        return Ticket(id=token_hex(16), digest="", payload=payload)
-    return Ticket(id=submission.id, digest=sha256(payload).hexdigest(), payload=payload)
+def canceled(ref: str, payload: Payload, reason: str) -> Done:
+    """Returns what is stored about a submission that is not run."""
+    submission = payload.submission()
+    result = Result(
+        id=keys.id_of(ref),
+        status=JobStatus.CANCELED,
+        verdict=Verdict.SKIPPED,
+        score=None,
+        reward=None,
+        passed=0,
+        total=len(submission.tests or ()),
+        detail=reason,
+        metadata=submission.metadata,
+    )
+    return Done(result.model_dump_json().encode(), None, JobStatus.CANCELED)
 
 
-def _refuse_conflicts(ids: Sequence[str], outcomes: Sequence[Outcome]) -> None:
-    for submission_id, outcome in zip(ids, outcomes, strict=True):
+def _refuse_conflicts(refs: Sequence[str], outcomes: Sequence[Outcome]) -> None:
+    for ref, outcome in zip(refs, outcomes, strict=True):
         if outcome is Outcome.CONFLICT:
-            raise Conflict(f"id {submission_id!r} was used before with other content", field="id")
+            name = keys.id_of(ref)
+            raise Conflict(f"id {name!r} was used before with other content", field="id")
 
 
-def _missing(submission_id: str) -> NotFound:
-    return NotFound(f"no submission {submission_id!r}", field="id")
-
-
-def _queued(submission_id: str) -> StoredState:
-    return StoredState(submission_id, JobStatus.QUEUED, None, b"null")
-
-
-def _state(
-    submission_id: str, status: bytes | None, result: bytes | None, reward: bytes | None
-) -> StoredState:
-    if status is None:
-        raise _missing(submission_id)
-    return StoredState(submission_id, JobStatus(status.decode()), result, reward or b"null")
+def _missing(ref: str) -> NotFound:
+    return NotFound(f"no submission {keys.id_of(ref)!r}", field="id")

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sandbox_service.errors import QueueFull
 from sandbox_service.queue.connection import redis_errors
-from sandbox_service.queue.submissions import Acceptance, Outcome, SubmissionStore, Ticket
+from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.queue.tickets import Acceptance, Outcome, Ticket
 
-_LARGEST_RETRY_AFTER_S = 30.0
-_ASSUMED_PER_WORKER_PER_S = 20.0
+# Redis does nothing else during a transaction, so it must not be long.
+_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,46 +26,33 @@ class _Parcel:
 class Enqueuer:
     """The one writer of an API process."""
 
-    def __init__(self, store: SubmissionStore, *, largest_chunk: int, max_depth: int) -> None:
+    def __init__(self, store: SubmissionStore, *, largest_chunk: int, ttl_s: int) -> None:
         self._store = store
         self._largest_chunk = largest_chunk
-        self._max_depth = max_depth
+        self._ttl_s = ttl_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="enqueuer")
         self._parcels: list[_Parcel] = []
         self._flushing: asyncio.Task[None] | None = None
-        self._depth = 0
         self._workers = 1
+        self.known_depth = 0
+        """Submissions waiting after the latest write."""
 
     async def put(self, tickets: Sequence[Ticket]) -> tuple[Outcome, ...]:
         """Returns once Redis has stored the tickets, or knows them.
 
         Raises:
-            QueueUnavailable: nothing was stored.
+            QueueUnavailable: some were not stored.
         """
-        parcel = _Parcel(tickets, asyncio.get_running_loop().create_future())
-        self._parcels.append(parcel)
+        loop = asyncio.get_running_loop()
+        parcels = [
+            _Parcel(tickets[at : at + _AT_ONCE], loop.create_future())
+            for at in range(0, len(tickets), _AT_ONCE)
+        ]
+        self._parcels += parcels
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
-        return await parcel.outcomes
-
-    def check_room(self, count: int, depth: int) -> None:
-        """Refuses what would exceed the bound.
-
-        Raises:
-            QueueFull: with the time after which the queue may have room.
-        """
-        if depth + count <= self._max_depth:
-            return
-        drain_s = (depth + count - self._max_depth) / (self._workers * _ASSUMED_PER_WORKER_PER_S)
-        raise QueueFull(
-            f"{depth} submissions are waiting and {count} more are too many",
-            retry_after_s=min(_LARGEST_RETRY_AFTER_S, max(1.0, drain_s)),
-        )
-
-    @property
-    def known_depth(self) -> int:
-        """Submissions waiting after the latest write."""
-        return self._depth
+        parts = await asyncio.gather(*(parcel.outcomes for parcel in parcels))
+        return tuple(outcome for part in parts for outcome in part)
 
     def close(self) -> None:
         """Waits for the write in flight."""
@@ -74,10 +61,20 @@ class Enqueuer:
     async def _flush(self) -> None:
         try:
             while self._parcels:
-                parcels, self._parcels = self._parcels, []
-                await self._write(parcels)
+                await self._write(self._next_parcels())
         finally:
             self._flushing = None
+
+    def _next_parcels(self) -> list[_Parcel]:
+        count = 1
+        size = len(self._parcels[0].tickets)
+        for parcel in self._parcels[1:]:
+            size += len(parcel.tickets)
+            if size > _AT_ONCE:
+                break
+            count += 1
+        parcels, self._parcels = self._parcels[:count], self._parcels[count:]
+        return parcels
 
     async def _write(self, parcels: list[_Parcel]) -> None:
         tickets = [ticket for parcel in parcels for ticket in parcel.tickets]
@@ -89,7 +86,7 @@ class Enqueuer:
                 if not parcel.outcomes.done():
                     parcel.outcomes.set_exception(error)
             return
-        self._depth, self._workers = acceptance.depth, max(1, acceptance.workers)
+        self.known_depth, self._workers = acceptance.depth, max(1, acceptance.workers)
         at = 0
         for parcel in parcels:
             upto = at + len(parcel.tickets)
@@ -99,4 +96,9 @@ class Enqueuer:
 
     def _accept(self, tickets: list[Ticket]) -> Acceptance:
         with redis_errors():
-            return self._store.accept(tickets, workers=self._workers, largest=self._largest_chunk)
+            return self._store.accept(
+                tickets,
+                workers=self._workers,
+                largest=self._largest_chunk,
+                ttl_s=self._ttl_s,
+            )

@@ -36,7 +36,8 @@ class PinnedJob(Job):
     def restore(self, raw_data: dict[bytes, bytes]) -> None:
         """Reads the call and nothing else: no callbacks, webhooks, retries or dependencies."""
         super().restore({name: raw_data[name] for name in (b"data",) if name in raw_data})
-        self.origin = keys.QUEUE
+        place = keys.place_of_job(self.id)
+        self.origin = "" if place is None else place.queue
 
     @property
     def submission_ids(self) -> list[str]:
@@ -70,10 +71,10 @@ class PinnedJob(Job):
         return function
 
 
-def pinned_queue(connection: Any) -> Queue:
+def pinned_queue(connection: Any, name: str) -> Queue:
     """Returns the RQ queue as both sides must open it: JSON and `PinnedJob`."""
     return Queue(
-        keys.QUEUE,
+        name,
         connection=connection,
         job_class=PinnedJob,
         serializer=JSONSerializer,

@@ -1,127 +1,193 @@
-"""The steps that must be atomic, as Lua run by Redis.
+"""A submission's steps that must be atomic: accepted, begun, handed back, finished, tried again."""
 
-Times come from Redis itself, so the clocks of API and workers need not agree.
-"""
+from sandbox_service.queue.lua import BATCHES, NOW, SHARE, WAIT
 
-_NOW = """
-local t = redis.call('TIME')
-local now = tonumber(t[1]) + tonumber(t[2]) / 1000000
-"""
+ACCEPT_FIELDS = 11
+"""Arguments of `ACCEPT` for each submission."""
 
 ACCEPT = (
-    _NOW
+    NOW
+    + WAIT
+    + BATCHES
+    + SHARE
     + """
--- KEYS: waiting, metrics, submission...   ARGV: (id, digest, payload)...
-local outcomes = {}
-local fresh = 0
-for i = 3, #KEYS do
-  local at = (i - 3) * 3
-  local known = redis.call('HMGET', KEYS[i], 'digest', 'status')
+-- ARGV: ttl_s, (ref, digest, payload, lane, deadline_s, flight, result, reward, RQ job,
+--               batch, index)...
+local outcomes, fresh, hits, jobs = {}, 0, 0, {}
+local ttl = ARGV[1]
+for at = 2, #ARGV, 11 do
+  local ref, digest, payload, lane, deadline, flight, result, reward, job, batch, index =
+    unpack(ARGV, at, at + 10)
+  local key = 'sandbox:submission:' .. ref
+  local known = redis.call('HMGET', key, 'digest', 'status', 'payload')
+  local outcome = 'new'
   if known[2] then
-    outcomes[i - 2] = (known[1] == ARGV[at + 2]) and 'same' or 'conflict'
+    outcome = (known[1] == digest) and 'same' or 'conflict'
+  elseif result ~= '' then
+    redis.call('HSET', key, 'status', 'finished', 'digest', digest, 'result', result,
+               'reward', reward)
+    redis.call('EXPIRE', key, ttl)
+    hits = hits + 1
   else
-    redis.call('HSET', KEYS[i], 'status', 'queued', 'digest', ARGV[at + 2],
-               'payload', ARGV[at + 3], 'queued_at', string.format('%.6f', now))
-    redis.call('ZADD', KEYS[1], now, ARGV[at + 1])
-    outcomes[i - 2] = 'new'
-    fresh = fresh + 1
+    redis.call('HSET', key, 'status', 'queued', 'digest', digest, 'payload', payload,
+               'lane', lane, 'job', job, 'queued_at', string.format('%.6f', now))
+    if deadline ~= '' then redis.call('HSET', key, 'deadline', now + tonumber(deadline)) end
+    local leader = flight ~= '' and redis.call('GET', flight)
+    if leader and redis.call('HEXISTS', 'sandbox:submission:' .. leader, 'payload') == 1 then
+      redis.call('HSET', key, 'leader', leader)
+      redis.call('RPUSH', 'sandbox:followers:' .. leader, ref)
+    elseif flight ~= '' then
+      redis.call('SET', flight, ref)
+      redis.call('HSET', key, 'flight', flight)
+    end
+    wait_in(lane, ref, now)
+    local place = lane .. ' ' .. tenant_of(ref)
+    jobs[place] = (jobs[place] or 0) + 1
   end
+  if outcome == 'new' then fresh = fresh + 1 end
+  if batch ~= '' and outcome ~= 'conflict' then
+    local member = string.match(ref, '/(.*)$')
+    if redis.call('HSETNX', 'sandbox:batch_members:' .. batch, index, member) == 1 then
+      local membership = batch .. ' ' .. index .. ';'
+      redis.call('HINCRBY', 'sandbox:batch:' .. batch, 'count', 1)
+      redis.call('PERSIST', 'sandbox:batch:' .. batch)
+      if outcome == 'new' and result == '' or known[3] then
+        local before = redis.call('HGET', key, 'batches') or ''
+        redis.call('HSET', key, 'batches', before .. membership)
+        tell_batches(membership, nil, known[2] or 'queued', nil)
+      else
+        tell_batches(membership, nil, known[2] or 'finished', ttl)
+      end
+    end
+  end
+  outcomes[#outcomes + 1] = outcome
 end
-if fresh > 0 then redis.call('HINCRBY', KEYS[2], 'accepted', fresh) end
+for place, count in pairs(jobs) do
+  local lane, tenant = string.match(place, '^(%S+) (%S+)$')
+  activate(lane, tenant, count)
+end
+if fresh > 0 then redis.call('HINCRBY', 'sandbox:metrics', 'accepted', fresh) end
+if hits > 0 then redis.call('HINCRBY', 'sandbox:metrics', 'cache_hits', hits) end
 return outcomes
 """
 )
 """Stores submissions; for each of them says `new`, `same` or `conflict`."""
 
 BEGIN = (
-    _NOW
+    NOW
+    + WAIT
+    + BATCHES
     + """
--- KEYS: submission, waiting, started, workers   ARGV: id, worker
-local s = redis.call('HMGET', KEYS[1], 'status', 'worker', 'payload', 'queued_at')
-if not s[3] then
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  redis.call('ZREM', KEYS[3], ARGV[1])
+-- KEYS: submission, workers   ARGV: ref, worker
+local s = redis.call('HMGET', KEYS[1], 'status', 'worker', 'payload', 'queued_at', 'lane',
+                     'batches', 'deadline', 'leader')
+if not s[3] then return false end
+if s[8] and redis.call('HEXISTS', 'sandbox:submission:' .. s[8], 'payload') == 1 then
   return false
 end
 if s[1] == 'started' and s[2] ~= ARGV[2] then
-  local lease = redis.call('ZSCORE', KEYS[4], s[2])
+  local lease = redis.call('ZSCORE', KEYS[2], s[2])
   if lease and tonumber(lease) > now then return false end
 end
+local waited = string.format('%.6f', now - tonumber(s[4]))
+if s[7] and tonumber(s[7]) < now then return {s[3], 0, waited} end
+if s[1] == 'queued' then tell_batches(s[6], 'queued', 'started', nil) end
 redis.call('HSET', KEYS[1], 'status', 'started', 'worker', ARGV[2])
 local attempt = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('ZADD', KEYS[3], now, ARGV[1])
-return {s[3], attempt, string.format('%.6f', now - tonumber(s[4]))}
+stop_waiting(s[5], ARGV[1])
+redis.call('ZADD', 'sandbox:started:' .. s[5], now, ARGV[1])
+return {s[3], attempt, waited}
 """
 )
-"""Claims a submission; nil when it is done, or in the hands of a worker that lives."""
+"""Claims a submission; attempt 0 says that its deadline has passed. Nil when it is done, in the
+hands of a worker that lives, or waiting for the result of an equal one."""
 
-FINISH = """
--- KEYS: submission, waiting, started, metrics
--- ARGV: id, status, result, reward, ttl_s, channel, (metric, amount)...
-redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('ZREM', KEYS[3], ARGV[1])
-if redis.call('HEXISTS', KEYS[1], 'payload') == 0 then return 0 end
+UNBEGIN = (
+    NOW
+    + WAIT
+    + BATCHES
+    + """
+-- KEYS: submission   ARGV: ref
+local s = redis.call('HMGET', KEYS[1], 'status', 'payload', 'lane', 'batches', 'queued_at')
+if not s[2] or s[1] ~= 'started' then return 0 end
+tell_batches(s[4], 'started', 'queued', nil)
+redis.call('HSET', KEYS[1], 'status', 'queued')
+redis.call('HINCRBY', KEYS[1], 'attempts', -1)
+redis.call('ZREM', 'sandbox:started:' .. s[3], ARGV[1])
+wait_in(s[3], ARGV[1], s[5])
+return 1
+"""
+)
+"""Takes a claim back, as if it had not been tried."""
+
+FINISH = (
+    NOW
+    + WAIT
+    + BATCHES
+    + """
+-- KEYS: submission   ARGV: ref, status, result, reward, ttl_s, dead, (metric, amount)...
+local s = redis.call('HMGET', KEYS[1], 'status', 'payload', 'lane', 'batches', 'flight')
+local ref = ARGV[1]
+if not s[2] then return false end
+stop_waiting(s[3], ref)
+redis.call('ZREM', 'sandbox:started:' .. s[3], ref)
 redis.call('HSET', KEYS[1], 'status', ARGV[2], 'result', ARGV[3], 'reward', ARGV[4])
 redis.call('HDEL', KEYS[1], 'payload')
 redis.call('EXPIRE', KEYS[1], ARGV[5])
-for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[4], ARGV[i], ARGV[i + 1]) end
-redis.call('PUBLISH', ARGV[6], ARGV[1])
-return 1
-"""
-"""Stores a result unless there is one: the first write wins. The payload is no longer needed."""
-
-RENEW = (
-    _NOW
-    + """
--- KEYS: workers, queue   ARGV: worker, lease_s, in-flight prefix
-redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
-local taken = 0
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)) do
-  while redis.call('LMOVE', ARGV[3] .. name, KEYS[2], 'RIGHT', 'LEFT') do taken = taken + 1 end
-  redis.call('ZREM', KEYS[1], name)
+tell_batches(s[4], s[1], ARGV[2], ARGV[5])
+for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
+local drained = 'sandbox:drained:' .. math.floor(now / 10)
+if redis.call('INCR', drained) == 1 then redis.call('EXPIRE', drained, 600) end
+redis.call('LPUSH', 'sandbox:recent', ref)
+redis.call('LTRIM', 'sandbox:recent', 0, 199)
+if ARGV[6] == '1' then
+  redis.call('HSET', KEYS[1], 'dead_payload', s[2])
+  redis.call('ZADD', 'sandbox:dead', now, ref)
+  redis.call('ZREMRANGEBYSCORE', 'sandbox:dead', '-inf', now - tonumber(ARGV[5]))
 end
-return taken
+redis.call('PUBLISH', 'sandbox:finished', ref)
+if not s[5] then return {} end
+if redis.call('GET', s[5]) == ref then redis.call('DEL', s[5]) end
+local followers = redis.call('LRANGE', 'sandbox:followers:' .. ref, 0, -1)
+if #followers > 0 then redis.call('EXPIRE', 'sandbox:followers:' .. ref, ARGV[5]) end
+return followers
 """
 )
-"""Extends a worker's lease and puts the jobs of workers without one back into the queue."""
+"""Stores a result unless there is one: the first write wins. Returns who waits for an equal one,
+or nil when there was a result already."""
 
-ORPHANS = (
-    _NOW
+RETRY = (
+    NOW
+    + WAIT
     + """
--- KEYS: waiting, started, workers   ARGV: prefix of submission keys
-local orphans = {}
-for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 999)) do
-  local key = ARGV[1] .. id
-  local owner = redis.call('HGET', key, 'worker')
-  local lease = owner and redis.call('ZSCORE', KEYS[3], owner)
-  if not lease or tonumber(lease) < now then
-    redis.call('ZREM', KEYS[2], id)
-    if redis.call('HEXISTS', key, 'payload') == 1 then
-      redis.call('HSET', key, 'status', 'queued')
-      redis.call('ZADD', KEYS[1], now, id)
-      orphans[#orphans + 1] = id
-    end
-  end
-end
-return orphans
-"""
-)
-"""Takes started submissions from owners that are gone; each is returned once."""
-
-RELEASE = """
--- KEYS: workers, queue, in-flight   ARGV: worker
-local handed_back = 0
-while redis.call('LMOVE', KEYS[3], KEYS[2], 'RIGHT', 'LEFT') do handed_back = handed_back + 1 end
-redis.call('ZREM', KEYS[1], ARGV[1])
-return handed_back
-"""
-"""Ends a worker's lease and hands back what it had taken."""
-
-DONE = """
--- KEYS: in-flight, RQ job   ARGV: RQ job id
-if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 0 then return 0 end
-redis.call('DEL', KEYS[2])
+-- KEYS: submission   ARGV: ref
+redis.call('ZREM', 'sandbox:dead', ARGV[1])
+local s = redis.call('HMGET', KEYS[1], 'dead_payload', 'lane')
+if not s[1] then return 0 end
+redis.call('HSET', KEYS[1], 'status', 'queued', 'payload', s[1],
+           'queued_at', string.format('%.6f', now))
+redis.call('HDEL', KEYS[1], 'dead_payload', 'result', 'reward', 'attempts', 'worker', 'batches',
+           'deadline', 'leader', 'flight')
+redis.call('PERSIST', KEYS[1])
+wait_in(s[2], ARGV[1], now)
 return 1
 """
-"""Removes an RQ job, unless another worker has taken it over meanwhile."""
+)
+"""Makes a dead letter a submission that waits; no batch counts it a second time."""
+
+RATE = (
+    NOW
+    + """
+-- KEYS: rate   ARGV: count, per second, burst
+local s = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local burst, per_second = tonumber(ARGV[3]), tonumber(ARGV[2])
+local tokens = tonumber(s[1] or burst) + (now - tonumber(s[2] or now)) * per_second
+tokens = math.min(tokens, burst)
+if tokens <= 0 then return string.format('%.3f', 1 / per_second - tokens / per_second) end
+redis.call('HSET', KEYS[1], 'tokens', tokens - tonumber(ARGV[1]),
+           'at', string.format('%.6f', now))
+redis.call('EXPIRE', KEYS[1], 86400)
+return '0'
+"""
+)
+"""Takes tokens from a tenant's bucket, which may go into debt once; else says how long to wait."""

@@ -1,165 +1,141 @@
 """Submissions as the worker and the enqueuer see them: blocking calls, each one atomic."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, cast
 from uuid import uuid4
 
 import redis
 from rq import Queue
 
-from sandbox_service.queue import keys, scripts
+from sandbox_service.queue import dispatch, keys, scripts
+from sandbox_service.queue.keys import Place
 from sandbox_service.queue.pinned_job import pinned_queue
-from sandbox_service.schema.verdict import JobStatus
-
-
-class Outcome(StrEnum):
-    """What became of a submission that was to be stored."""
-
-    NEW = "new"
-    SAME = "same"
-    CONFLICT = "conflict"
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """A submission on its way into Redis."""
-
-    id: str
-    digest: str
-    """Of the content; empty when we made the id."""
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """What Redis said to a batch of tickets."""
-
-    outcomes: tuple[Outcome, ...]
-    depth: int
-    """Submissions waiting afterwards."""
-    workers: int
-    """Workers registered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A submission that a worker has begun."""
-
-    payload: bytes
-    attempt: int
-    """Counts from one."""
-    queued_s: float
-
-
-def chunks(ids: Sequence[str], size: int) -> list[list[str]]:
-    """Cuts a sequence into lists of at most `size`."""
-    return [list(ids[at : at + size]) for at in range(0, len(ids), size)]
-
-
-def chunk_size(count: int, workers: int, largest: int) -> int:
-    """Returns how many submissions one RQ job shall carry, so that every worker gets some."""
-    return max(1, min(largest, -(-count // (max(workers, 1) * 2))))
+from sandbox_service.queue.signing import Signer
+from sandbox_service.queue.tickets import (
+    Acceptance,
+    CarryingJob,
+    Claim,
+    Done,
+    Outcome,
+    Ticket,
+    arguments_of,
+    jobs_for,
+)
+from sandbox_service.schema.verdict import Lane
 
 
 class SubmissionStore:
     """Writes submissions and their results."""
 
-    def __init__(self, connection: redis.Redis) -> None:
-        self._redis = connection
-        self._queue = pinned_queue(connection)
+    def __init__(self, connection: redis.Redis, signer: Signer) -> None:
+        self.redis = connection
+        self.signer = signer
         self._begin = connection.register_script(scripts.BEGIN)
         self._finish = connection.register_script(scripts.FINISH)
 
-    def accept(self, tickets: Sequence[Ticket], *, workers: int, largest: int) -> Acceptance:
+    def accept(
+        self, tickets: Sequence[Ticket], *, workers: int, largest: int, ttl_s: int
+    ) -> Acceptance:
         """Stores submissions and the RQ jobs that carry them, in one transaction."""
-        ids = list(dict.fromkeys(ticket.id for ticket in tickets))
-        arguments = [
-            part for ticket in tickets for part in (ticket.id, ticket.digest, ticket.payload)
-        ]
-        names = [keys.submission(ticket.id) for ticket in tickets]
-        with self._redis.pipeline(transaction=True) as pipeline:
-            pipeline.eval(
-                scripts.ACCEPT, len(names) + 2, keys.WAITING, keys.METRICS, *names, *arguments
-            )
-            self._enqueue(chunks(ids, chunk_size(len(ids), workers, largest)), pipeline)
-            pipeline.zcard(keys.WAITING)
+        jobs = list(jobs_for(tickets, workers, largest))
+        carrier = {ref: job.id for job in jobs for ref in job.refs}
+        arguments = [part for each in tickets for part in arguments_of(each, carrier)]
+        with self.redis.pipeline(transaction=True) as pipeline:
+            pipeline.eval(scripts.ACCEPT, 0, ttl_s, *arguments)
+            for place, group in groupby(jobs, key=lambda job: job.place):
+                self._enqueue(place, list(group), pipeline)
+            for lane in Lane:
+                pipeline.zcard(keys.waiting(lane))
             pipeline.zcard(keys.WORKERS)
             replies = pipeline.execute()
         outcomes = tuple(Outcome(word.decode()) for word in replies[0])
-        return Acceptance(outcomes, depth=replies[-2], workers=replies[-1])
+        depth = sum(replies[-1 - len(Lane) : -1])
+        return Acceptance(outcomes, depth=depth, workers=replies[-1])
 
-    def hand_back(self, ids: Sequence[str]) -> None:
-        """Puts submissions that were not begun at the head of the queue, one in each RQ job."""
-        with self._redis.pipeline(transaction=True) as pipeline:
-            self._enqueue([[submission_id] for submission_id in reversed(ids)], pipeline, True)
+    def hand_back(self, refs: Sequence[str], *, begun: Sequence[str] = ()) -> None:
+        """Puts submissions at the head of their queues, one in each RQ job.
+
+        Those that were begun count as if they had not been.
+        """
+        lanes = self._lanes(refs)
+        with self.redis.pipeline(transaction=True) as pipeline:
+            for ref in begun:
+                pipeline.eval(scripts.UNBEGIN, 1, keys.submission(ref), ref)
+            for ref in reversed(refs):
+                if ref in lanes:
+                    self._requeue(ref, Place(lanes[ref], keys.tenant_of(ref)), pipeline)
             pipeline.execute()
 
-    def begin(self, submission_id: str, worker: str) -> Claim | None:
-        """Claims a submission; None when it is done or in other hands."""
+    def begin(self, ref: str, worker: str) -> Claim | None:
+        """Claims a submission; None when it is done, in other hands, or follows an equal one."""
         reply = cast(
             "list[Any] | None",
-            self._begin(
-                keys=[
-                    keys.submission(submission_id),
-                    keys.WAITING,
-                    keys.STARTED,
-                    keys.WORKERS,
-                ],
-                args=[submission_id, worker],
-            ),
+            self._begin(keys=[keys.submission(ref), keys.WORKERS], args=[ref, worker]),
         )
         if not reply:
             return None
         return Claim(payload=reply[0], attempt=int(reply[1]), queued_s=max(0.0, float(reply[2])))
 
-    def add_attempt(self, submission_id: str) -> int:
+    def add_attempt(self, ref: str) -> int:
         """Counts one more try and returns how many there were."""
-        return self._redis.hincrby(keys.submission(submission_id), "attempts", 1)
+        return self.redis.hincrby(keys.submission(ref), "attempts", 1)
+
+    def payload(self, ref: str) -> bytes | None:
+        """Returns the sealed payload of what is not done; None when it is."""
+        return cast("bytes | None", self.redis.hget(keys.submission(ref), "payload"))
 
     def finish(
-        self,
-        submission_id: str,
-        *,
-        status: JobStatus,
-        result: str,
-        reward: float | None,
-        ttl_s: int,
-        metrics: Mapping[str, float],
-    ) -> bool:
-        """Stores a result and tells who waits; False when there was one already."""
+        self, ref: str, done: Done, *, ttl_s: int, metrics: Mapping[str, float]
+    ) -> list[str] | None:
+        """Stores a result and tells who waits; None when there was one already.
+
+        Returns the submissions that wait for an equal one's result.
+        """
+        status, reward = done.status.value, done.reward_json
+        result = self.signer.seal(done.result, "result", ref, status, reward)
         amounts = [part for item in metrics.items() for part in item]
-        stored = self._finish(
-            keys=[keys.submission(submission_id), keys.WAITING, keys.STARTED, keys.METRICS],
-            args=[
-                submission_id,
-                status.value,
-                result,
-                "null" if reward is None else repr(reward),
-                ttl_s,
-                keys.FINISHED,
-                *amounts,
-            ],
+        followers = self._finish(
+            keys=[keys.submission(ref)],
+            args=[ref, status, result, reward, ttl_s, int(done.is_dead), *amounts],
         )
-        return bool(stored)
+        return None if followers is None else [each.decode() for each in followers]
 
-    def waiting(self) -> int:
-        """Returns how many RQ jobs wait."""
-        return self._redis.llen(keys.RQ_QUEUE)
+    def keep_for_equals(self, ref: str, content: str, result: bytes, ttl_s: int) -> None:
+        """Keeps a result for equal submissions of the same tenant."""
+        key = keys.cached(keys.tenant_of(ref), content)
+        self.redis.set(key, self.signer.seal(result, "cached result", key), ex=ttl_s)
 
-    def _enqueue(self, lists: Iterable[list[str]], pipeline: Any, at_front: bool = False) -> None:
-        self._queue.enqueue_many(
+    def is_idle(self) -> bool:
+        """Tells whether no RQ job waits."""
+        return not self.redis.exists(keys.LANES)
+
+    def _lanes(self, refs: Sequence[str]) -> dict[str, str]:
+        with self.redis.pipeline(transaction=False) as pipeline:
+            for ref in refs:
+                pipeline.hget(keys.submission(ref), "lane")
+            lanes = pipeline.execute()
+        return {ref: lane.decode() for ref, lane in zip(refs, lanes, strict=True) if lane}
+
+    def _requeue(self, ref: str, place: Place, pipeline: Any) -> None:
+        job = CarryingJob(keys.job_id(uuid4().hex, place), place, [ref])
+        self._enqueue(place, [job], pipeline, at_front=True)
+        pipeline.eval(dispatch.REQUEUE, 0, place.lane, place.tenant, ref, job.id)
+
+    def _enqueue(
+        self, place: Place, jobs: Sequence[CarryingJob], pipeline: Any, *, at_front: bool = False
+    ) -> None:
+        pinned_queue(self.redis, place.queue).enqueue_many(
             [
                 Queue.prepare_data(
                     keys.TASK,
-                    args=[ids],
-                    job_id=uuid4().hex,
+                    args=[job.refs],
+                    job_id=job.id,
                     timeout=-1,
-                    description=f"{len(ids)} submissions",
+                    description=f"{len(job.refs)} submissions",
                     at_front=at_front,
                 )
-                for ids in lists
+                for job in jobs
             ],
             pipeline=pipeline,
         )

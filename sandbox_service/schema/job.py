@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.result import Result
@@ -10,6 +10,8 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import JobStatus
 
 MAX_REWARDS_PER_REQUEST = 10_000
+
+BatchId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
 
 
 class JobState(Model):
@@ -64,4 +66,74 @@ class QueueState(Model):
     """Submissions being run."""
 
     workers: int
-    """Workers alive."""
+    """Workers that take submissions, from every queue."""
+
+    oldest_s: float = 0.0
+    """Seconds for which the oldest has been waiting."""
+
+
+class BatchRequest(Model):
+    """Many submissions whose results are fetched later."""
+
+    submissions: Annotated[tuple[dict[str, JsonValue], ...], Field(min_length=1)]
+    """Submissions, each without what the defaults say; the order gives each its index."""
+
+    defaults: dict[str, JsonValue] = {}
+    """Fields of a submission for all that do not have them; `limits` and `metadata` are mixed."""
+
+    id: BatchId | None = None
+    """Idempotency key: the same id with the same content is the same batch."""
+
+
+class BatchCreated(Model):
+    """A batch was stored."""
+
+    id: str
+    """The batch's id."""
+
+    count: int
+    """Number of submissions."""
+
+
+class BatchState(Model):
+    """How far a batch is."""
+
+    id: str
+    """The batch's id."""
+
+    count: int
+    """Number of submissions."""
+
+    is_complete: bool
+    """False while submissions are still being received."""
+
+    queued: int = 0
+    """Submissions that wait."""
+
+    started: int = 0
+    """Submissions that run."""
+
+    finished: int = 0
+    """Submissions with a result."""
+
+    canceled: int = 0
+    """Submissions that will have none."""
+
+
+class BatchResult(Model):
+    """One line of the results of a batch, in the order in which they were done."""
+
+    cursor: int
+    """Give it as `after` to go on behind this line."""
+
+    index: int
+    """Place of the submission in the batch."""
+
+    id: str
+    """The submission's id."""
+
+    status: JobStatus
+    """`finished` or `canceled`."""
+
+    result: Result
+    """The result."""

@@ -153,5 +153,8 @@ class Result(Model):
     metadata: dict[str, JsonValue] = {}
     """As in the submission."""
 
+    reused: bool = False
+    """Whether it is the result of an equal submission, run once for both."""
+
     timing: Timing = Timing()
     """Where the time went."""

@@ -8,10 +8,11 @@ from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import Limits
 from sandbox_service.schema.reward import PassRate, RewardSpec
 from sandbox_service.schema.testcase import TestCase
-from sandbox_service.schema.verdict import Isolation
+from sandbox_service.schema.verdict import Isolation, Lane
 
 MAX_TESTS = 10_000
 MAX_FILES = 256
+MAX_DEADLINE_S = 7 * 24 * 3600
 
 SubmissionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$")]
 
@@ -51,6 +52,16 @@ class Submission(Model):
 
     id: SubmissionId | None = None
     """Idempotency key: the same id with the same content is answered once and the same."""
+
+    lane: Lane = Lane.TRAIN
+    """Which of the lanes it waits in."""
+
+    deadline_s: Annotated[float, Field(gt=0, le=MAX_DEADLINE_S)] | None = None
+    """Seconds from acceptance after which it is not run any more: canceled, reward null."""
+
+    cache: bool | None = None
+    """True also takes and keeps results of equal submissions, false runs it in any case; null
+    runs equal submissions once only while they are waiting or running."""
 
     metadata: dict[str, JsonValue] = {}
     """Handed back untouched."""

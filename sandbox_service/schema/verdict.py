@@ -64,3 +64,16 @@ class Isolation(StrEnum):
 
     FRESH = "fresh"
     """A container of its own, destroyed afterwards."""
+
+
+class Lane(StrEnum):
+    """What a submission is waited for by; each lane has its share of the workers."""
+
+    INTERACTIVE = "interactive"
+    """A person waits."""
+
+    TRAIN = "train"
+    """A training step waits."""
+
+    EVAL = "eval"
+    """An evaluation runs beside."""

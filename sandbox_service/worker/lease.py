@@ -5,23 +5,29 @@ import threading
 import redis
 import structlog
 
-from sandbox_service.queue import keys, scripts
+from sandbox_service.queue import dispatch, keys
 from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.schema.verdict import Lane
 
 _log = structlog.get_logger(__name__)
 _RENEWALS_PER_LEASE = 4
+# Of those that wait, so many in each lane are looked at with each renewal.
+_LOOKED_AT = 200
 
 
 class Lease:
     """Renewed by a thread of its own, so that a long run does not look like death."""
 
-    def __init__(self, connection: redis.Redis, worker: str, lease_s: float) -> None:
+    def __init__(self, store: SubmissionStore, worker: str, lease_s: float) -> None:
+        connection = store.redis
         self._worker = worker
         self._lease_s = lease_s
-        self._renew = connection.register_script(scripts.RENEW)
-        self._release = connection.register_script(scripts.RELEASE)
-        self._orphans = connection.register_script(scripts.ORPHANS)
-        self._store = SubmissionStore(connection)
+        self._renew = connection.register_script(dispatch.RENEW)
+        self._release = connection.register_script(dispatch.RELEASE)
+        self._orphans = connection.register_script(dispatch.ORPHANS)
+        self._redis = connection
+        self._store = store
+        self._rank = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
 
@@ -33,20 +39,23 @@ class Lease:
 
     def renew(self) -> int:
         """Extends the lease; returns how many jobs of dead workers went back to the queue."""
-        taken = self._renew(
-            keys=[keys.WORKERS, keys.RQ_QUEUE],
-            args=[self._worker, self._lease_s, keys.IN_FLIGHT_PREFIX],
-        )
+        taken = self._renew(keys=[keys.WORKERS], args=[self._worker, self._lease_s])
         if taken:
             _log.warning("jobs_taken_over", jobs=taken)
         return int(taken)
 
     def adopt_orphans(self) -> int:
-        """Queues submissions whose owner is gone and whose RQ job was lost with it."""
-        reply = self._orphans(
-            keys=[keys.WAITING, keys.STARTED, keys.WORKERS], args=[keys.SUBMISSION_PREFIX]
-        )
-        orphans = [submission_id.decode() for submission_id in reply]
+        """Queues submissions whose owner is gone, and those that no RQ job carries."""
+        last = self._rank + _LOOKED_AT - 1
+        orphans: list[str] = []
+        deepest = 0
+        for lane in Lane:
+            reply = self._orphans(
+                keys=[keys.WORKERS], args=[lane.value, self._rank, last, self._lease_s]
+            )
+            orphans += [ref.decode() for ref in reply]
+            deepest = max(deepest, self._redis.zcard(keys.waiting(lane)))
+        self._rank = last + 1 if last < deepest else 0
         if orphans:
             _log.warning("orphans_adopted", submissions=len(orphans))
             self._store.hand_back(orphans)
@@ -70,5 +79,5 @@ class Lease:
 
 def release_lease(script: "redis.commands.core.Script", worker: str) -> int:
     """Ends the lease of a worker that is known to be gone; its jobs are free at once."""
-    handed_back = script(keys=[keys.WORKERS, keys.RQ_QUEUE, keys.in_flight(worker)], args=[worker])
+    handed_back = script(keys=[keys.WORKERS, keys.in_flight(worker)], args=[worker])
     return int(handed_back)

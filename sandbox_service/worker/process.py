@@ -21,13 +21,17 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker, WorkerStatus
 
-from sandbox_service.queue import keys, scripts
+from sandbox_service.queue import dispatch, keys
 from sandbox_service.queue.connection import connect
 from sandbox_service.queue.pinned_job import JobRefused, PinnedJob, pinned_queue
+from sandbox_service.queue.signing import Signer
 from sandbox_service.queue.submissions import SubmissionStore
 from sandbox_service.queue.suites import SuiteReader
+from sandbox_service.schema.verdict import Lane
 from sandbox_service.settings import Settings
+from sandbox_service.telemetry.tracing import tracing_to
 from sandbox_service.worker.lease import Lease
+from sandbox_service.worker.readiness import Readiness
 from sandbox_service.worker.tasks import RUNNER, Pipeline, SubmissionRunner
 
 _log = structlog.get_logger(__name__)
@@ -46,9 +50,11 @@ class SubmissionWorker(SimpleWorker):
         *,
         name: str,
         on_idle: Callable[[], None],
+        settings: Settings,
     ) -> None:
         super().__init__(
-            [pinned_queue(connection)],
+            # RQ wants to know a queue; which one a job comes from is decided for each job.
+            [pinned_queue(connection, keys.Place(Lane.TRAIN, keys.DEFAULT_TENANT).queue)],
             name=name,
             connection=connection,
             serializer=JSONSerializer,
@@ -59,7 +65,12 @@ class SubmissionWorker(SimpleWorker):
         # Retries would hide a lost answer, and with it the job that Redis moved.
         self._blocking = blocking
         self._in_flight = keys.in_flight(name)
-        self._done = connection.register_script(scripts.DONE)
+        # A taker that was lost and repeated would strand a job, so it is not repeated either.
+        self._next = blocking.register_script(dispatch.TAKE)
+        self._done = connection.register_script(dispatch.DONE)
+        self._weights = [part for each in settings.lane_weights.items() for part in each]
+        self._most_for_a_tenant = settings.tenant_max_running or ""
+        self._began = 0.0
         self._may_have_leftovers = False
 
     def is_draining(self) -> bool:
@@ -108,23 +119,23 @@ class SubmissionWorker(SimpleWorker):
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> tuple[Job, Queue] | None:
         """Moves a job to this worker's own list and reads it; None in burst mode when idle."""
-        queue = self.queues[0]
         self.set_state(WorkerStatus.IDLE)
         while True:
-            job_id = self._take(queue, blocking=timeout is not None)
+            job_id = self._take(blocking=timeout is not None)
             if job_id is None:
                 if timeout is None:
                     return None
                 self._on_idle()
                 continue
             self.set_state(WorkerStatus.BUSY)
+            self._began = time.monotonic()
             try:
                 job = PinnedJob.fetch(job_id, self.connection, JSONSerializer)
             except NoSuchJobError:
                 self._finish(job_id)
                 self.set_state(WorkerStatus.IDLE)
                 continue
-            return job, queue
+            return job, self.queues[0]
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Runs the task; a job that asks for anything else is recorded as failed."""
@@ -137,15 +148,12 @@ class SubmissionWorker(SimpleWorker):
             return
         self._finish(job.id)
 
-    def _take(self, queue: Queue, *, blocking: bool) -> str | None:
+    def _take(self, *, blocking: bool) -> str | None:
         try:
-            job_id = self._leftover()
+            job_id = self._leftover() or self._next_job()
             if job_id is None and blocking:
-                job_id = self._blocking.blmove(
-                    queue.key, self._in_flight, _DEQUEUE_S, "LEFT", "RIGHT"
-                )
-            elif job_id is None:
-                job_id = self._blocking.lmove(queue.key, self._in_flight, "LEFT", "RIGHT")
+                self._blocking.blpop([keys.WAKE], _DEQUEUE_S)
+                job_id = self._next_job()
         except (redis.ConnectionError, redis.TimeoutError) as error:
             # Redis may have moved a job although its answer was lost.
             _log.warning("redis_lost", reason=type(error).__name__)
@@ -153,6 +161,13 @@ class SubmissionWorker(SimpleWorker):
             time.sleep(_RECONNECT_S)
             return None
         return job_id.decode() if isinstance(job_id, bytes) else None
+
+    def _next_job(self) -> bytes | None:
+        estimate_s, most = dispatch.ESTIMATE_S, self._most_for_a_tenant
+        job_id: bytes | None = self._next(
+            keys=[self._in_flight], args=[self.name, estimate_s, most, *self._weights]
+        )
+        return job_id
 
     def _leftover(self) -> bytes | str | None:
         if not self._may_have_leftovers:
@@ -162,7 +177,11 @@ class SubmissionWorker(SimpleWorker):
         return job_id
 
     def _finish(self, job_id: str) -> None:
-        self._done(keys=[self._in_flight, keys.rq_job(job_id)], args=[job_id])
+        seconds = time.monotonic() - self._began - dispatch.ESTIMATE_S
+        self._done(
+            keys=[self._in_flight, keys.rq_job(job_id)],
+            args=[job_id, self.name, f"{seconds:.6f}", *self._weights],
+        )
 
 
 def worker_name() -> str:
@@ -187,21 +206,26 @@ def run_worker(
     connection = connect(url)
     pipeline = build_pipeline(settings)
     try:
+        store = SubmissionStore(connection, Signer.of(settings))
+        lease_store = SubmissionStore(connect(url), store.signer)
         worker = SubmissionWorker(
             connection,
             connect(url, retries=0),
-            Lease(connect(url), name, settings.worker_lease_s),
+            Lease(lease_store, name, settings.worker_lease_s),
             name=name,
             on_idle=pipeline.tidy,
+            settings=settings,
         )
         RUNNER.set(
             SubmissionRunner(
                 pipeline=pipeline,
-                store=SubmissionStore(connection),
+                store=store,
                 suites=SuiteReader(connection),
                 settings=settings,
                 worker=name,
                 is_draining=worker.is_draining,
+                readiness=Readiness(connection, name, worker.is_draining),
+                tracing=tracing_to(settings.otlp_endpoint, "worker"),
             )
         )
         worker.work(burst=burst)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import redis
 import structlog
 
-from sandbox_service.queue import scripts
+from sandbox_service.queue import dispatch
 from sandbox_service.queue.connection import connect
 from sandbox_service.settings import Settings
 from sandbox_service.worker.lease import release_lease
@@ -48,7 +48,7 @@ class Crew:
         self._command = command
         self._environment = environment
         self._seats = [_Seat() for _ in range(size)]
-        self._release = connect(redis_url).register_script(scripts.RELEASE)
+        self._release = connect(redis_url).register_script(dispatch.RELEASE)
 
     @property
     def pids(self) -> list[int]:
@@ -106,7 +106,11 @@ class Crew:
 def environment_of(settings: Settings, redis_url: str) -> dict[str, str]:
     """Returns the environment in which a child process reads the same settings."""
     # Keys are the API's business alone.
-    dumped = settings.model_dump(mode="json", exclude_defaults=True, exclude={"api_keys"})
+    dumped = settings.model_dump(
+        mode="json", exclude_defaults=True, exclude={"api_keys", "signing_key"}
+    )
+    if settings.signing_key is not None:
+        dumped["signing_key"] = settings.signing_key.get_secret_value()
     ours = {
         f"SANDBOX_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
         for name, value in dumped.items()

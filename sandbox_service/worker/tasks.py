@@ -7,16 +7,26 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
-from pydantic import ValidationError
+from structlog.contextvars import bound_contextvars
 
-from sandbox_service.errors import RequestError, SandboxError
-from sandbox_service.queue.submissions import Claim, SubmissionStore
+from sandbox_service.errors import (
+    EngineUnavailable,
+    RequestError,
+    SandboxError,
+    TamperedData,
+)
+from sandbox_service.queue import keys
+from sandbox_service.queue.payload import Payload
+from sandbox_service.queue.submissions import SubmissionStore
 from sandbox_service.queue.suites import SuiteReader
+from sandbox_service.queue.tickets import Claim
 from sandbox_service.schema.result import Result, Timing
 from sandbox_service.schema.submission import Submission
-from sandbox_service.schema.verdict import JobStatus, Verdict
+from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
-from sandbox_service.telemetry.metrics import judged, observed
+from sandbox_service.telemetry.tracing import Tracing
+from sandbox_service.worker.readiness import Readiness
+from sandbox_service.worker.settling import Settling, since
 
 _log = structlog.get_logger(__name__)
 
@@ -32,6 +42,7 @@ class Pipeline(Protocol):
         """Compiles, runs, judges and scores.
 
         Raises:
+            EngineUnavailable: nothing can be run here for the moment.
             SandboxError: no sandbox could do it; another try may succeed.
         """
 
@@ -52,94 +63,119 @@ class SubmissionRunner:
     settings: Settings
     worker: str
     is_draining: Callable[[], bool]
+    readiness: Readiness
+    tracing: Tracing
     sleep: Callable[[float], None] = time.sleep
 
-    def run(self, ids: Sequence[str]) -> None:
+    def run(self, refs: Sequence[str]) -> None:
         """Runs them in order; the rest goes back when the worker drains or one takes long."""
         began = time.monotonic()
-        for index, submission_id in enumerate(ids):
-            is_late = index > 0 and time.monotonic() - began > _CHUNK_BUDGET_S
-            if self.is_draining() or (is_late and self.store.waiting() == 0):
-                self.store.hand_back(ids[index:])
+        for index, ref in enumerate(refs):
+            is_late = index > 0 and since(began) > _CHUNK_BUDGET_S
+            if self.is_draining() or (is_late and self.store.is_idle()):
+                self.store.hand_back(refs[index:])
                 return
-            claim = self.store.begin(submission_id, self.worker)
-            if claim is not None:
-                self._run_one(submission_id, claim)
+            claim = self.store.begin(ref, self.worker)
+            if claim is None:
+                continue
+            try:
+                with bound_contextvars(job_id=ref):
+                    self._run_one(ref, claim)
+            except EngineUnavailable as error:
+                self.store.hand_back(refs[index:], begun=[ref])
+                self.readiness.pause(str(error))
+                return
 
-    def _run_one(self, submission_id: str, claim: Claim) -> None:
-        log = _log.bind(job_id=submission_id)
+    def _run_one(self, ref: str, claim: Claim) -> None:
         began = time.monotonic()
-        result, attempts = self._result(submission_id, claim)
-        timing = Timing(queued_s=claim.queued_s, run_s=time.monotonic() - began)
-        result = result.model_copy(update={"timing": timing})
-        metrics = judged(result.verdict.value)
-        metrics |= observed("queued_s", timing.queued_s) | observed("run_s", timing.run_s)
-        if result.reward is not None:
-            metrics |= observed("reward", result.reward)
-        if attempts > 1:
-            metrics["retried"] = attempts - 1
-        self.store.finish(
-            submission_id,
-            status=JobStatus.FINISHED,
-            result=result.model_dump_json(),
-            reward=result.reward,
-            ttl_s=self.settings.result_ttl_s,
-            metrics=metrics,
+        payload: Payload | None = None
+        try:
+            opened = self.store.signer.open(claim.payload, "payload", ref)
+            payload = Payload.from_bytes(opened)
+            if claim.attempt == 0:
+                Settling(self.store, self.settings).cancel(
+                    ref, payload, "its deadline passed before it was run"
+                )
+                return
+            result, attempts = self._result(ref, payload, claim)
+        except (TamperedData, ValueError) as error:
+            _log.error("payload_refused", reason=type(error).__name__)
+            reason = str(error) if isinstance(error, TamperedData) else "its payload is broken"
+            result, attempts = _internal_error(ref, None, reason), claim.attempt
+        timing = Timing(queued_s=claim.queued_s, run_s=since(began))
+        Settling(self.store, self.settings).finish(
+            ref, payload, result.model_copy(update={"timing": timing}), attempts
         )
-        log.debug("job_finished", verdict=result.verdict.value, run_s=round(timing.run_s, 4))
 
-    def _result(self, submission_id: str, claim: Claim) -> tuple[Result, int]:
+    def _result(self, ref: str, payload: Payload, claim: Claim) -> tuple[Result, int]:
         if claim.attempt > self.settings.max_attempts:
             reason = f"{claim.attempt - 1} workers ended while they ran it"
-            return _internal_error(submission_id, None, reason), claim.attempt
-        submission: Submission | None = None
+            return _internal_error(ref, payload, reason), claim.attempt
+        self.tracing.past("queue", payload.trace, claim.queued_s)
         try:
-            submission = self._submission(claim.payload)
-            return self._try(submission_id, submission, claim.attempt)
-        except (RequestError, ValidationError) as error:
+            with self.tracing.span("worker", payload.trace, submission_id=ref):
+                return self._try(ref, payload, claim.attempt)
+        except EngineUnavailable:
+            raise
+        except (RequestError, ValueError) as error:
             reason = f"it cannot be run: {error}"
         except Exception as error:  # noqa: BLE001 - whatever it is, there is an answer
-            _log.exception("job_failed", job_id=submission_id)
+            _log.exception("job_failed")
             reason = f"the worker failed: {type(error).__name__}"
-        return _internal_error(submission_id, submission, reason), claim.attempt
+        return _internal_error(ref, payload, reason), claim.attempt
 
-    def _try(self, submission_id: str, submission: Submission, attempt: int) -> tuple[Result, int]:
+    def _try(self, ref: str, payload: Payload, attempt: int) -> tuple[Result, int]:
+        submission = self._with_tests(payload.submission())
         while True:
             try:
-                return self.pipeline.run(submission_id, submission), attempt
+                with self.tracing.span("run", attempt=attempt):
+                    result = self.pipeline.run(keys.id_of(ref), submission)
+            except EngineUnavailable:
+                raise
             except SandboxError as error:
-                _log.warning("attempt_failed", job_id=submission_id, reason=str(error))
+                _log.warning("attempt_failed", reason=str(error))
                 if attempt >= self.settings.max_attempts:
                     reason = f"{attempt} attempts failed, the last with: {error}"
-                    return _internal_error(submission_id, submission, reason), attempt
+                    return _internal_error(ref, payload, reason), attempt
+            else:
+                self.readiness.resume()
+                return result, attempt
             self.sleep(_RETRY_AFTER_S[min(attempt, len(_RETRY_AFTER_S)) - 1])
-            attempt = self.store.add_attempt(submission_id)
+            attempt = self.store.add_attempt(ref)
 
-    def _submission(self, payload: bytes) -> Submission:
-        submission = Submission.model_validate_json(payload)
+    def _with_tests(self, submission: Submission) -> Submission:
         if submission.suite is None:
             return submission
         tests = self.suites.tests(submission.suite)
         return submission.model_copy(update={"tests": tests, "suite": None})
 
 
-def _internal_error(submission_id: str, submission: Submission | None, reason: str) -> Result:
+def _internal_error(ref: str, payload: Payload | None, reason: str) -> Result:
     return Result(
-        id=submission_id,
+        id=keys.id_of(ref),
         verdict=Verdict.INTERNAL_ERROR,
         score=None,
         reward=None,
         passed=0,
-        total=len(submission.tests or ()) if submission else 0,
+        total=_tests_in(payload),
         detail=reason,
-        metadata=submission.metadata if submission else {},
+        metadata=payload.metadata if payload else {},
     )
+
+
+def _tests_in(payload: Payload | None) -> int:
+    if payload is None:
+        return 0
+    try:
+        return len(payload.submission().tests or ())
+    except ValueError:
+        return 0
 
 
 RUNNER: ContextVar[SubmissionRunner] = ContextVar("RUNNER")
 """Set once by the process that takes jobs; RQ calls `run_submissions` by its name."""
 
 
-def run_submissions(ids: list[str]) -> None:
+def run_submissions(refs: list[str]) -> None:
     """Runs the submissions that one RQ job carries."""
-    RUNNER.get().run(ids)
+    RUNNER.get().run(refs)

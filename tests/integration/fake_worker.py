@@ -10,7 +10,7 @@ import time
 
 import redis
 
-from sandbox_service.errors import SandboxDied
+from sandbox_service.errors import EngineUnavailable, SandboxDied
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
 from sandbox_service.settings import Settings
@@ -34,6 +34,8 @@ class ObedientPipeline:
             os.kill(os.getpid(), signal.SIGKILL)
         if word == "break":
             raise SandboxDied("the stream ended")
+        if word == "down" and not self._redis.exists("test:engine"):
+            raise EngineUnavailable("no daemon answers")
         return Result(
             id=submission_id,
             verdict="accepted",
@@ -44,6 +46,9 @@ class ObedientPipeline:
             detail=str(os.getpid()),
             metadata=submission.metadata,
         )
+
+    def tidy(self) -> None:
+        pass
 
     def close(self) -> None:
         self._redis.close()

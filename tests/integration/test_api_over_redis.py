@@ -150,9 +150,13 @@ async def test_full_queue_is_429_with_retry_after(client: httpx.AsyncClient) -> 
 async def test_queue_state_counts_what_waits(client: httpx.AsyncClient) -> None:
     await client.post("/v1/rewards?wait=0", json={"submissions": [make_body()] * 3})
 
-    (queue,) = (await client.get("/v1/queues")).json()["queues"]
+    queues = (await client.get("/v1/queues")).json()["queues"]
 
-    assert queue == {"name": "default", "depth": 3, "started": 0, "workers": 0}
+    assert [(queue["name"], queue["depth"]) for queue in queues] == [
+        ("interactive", 0),
+        ("train", 3),
+        ("eval", 0),
+    ]
 
 
 async def test_metrics_count_verdicts(client: httpx.AsyncClient, start_worker: StartWorker) -> None:

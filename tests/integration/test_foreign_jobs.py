@@ -26,7 +26,7 @@ async def test_planted_function_is_refused_and_the_worker_goes_on(
     serializer: str,
 ) -> None:
     folder = f"{tmp_path}/planted"
-    job = Queue(keys.QUEUE, connection=connection, serializer=serializer).enqueue(
+    job = Queue("train:default", connection=connection, serializer=serializer).enqueue(
         "os.mkdir", folder
     )
     start_worker("first")
@@ -40,7 +40,7 @@ async def test_planted_callback_is_not_called(
     client: httpx.AsyncClient, start_worker: StartWorker, connection: redis.Redis, tmp_path: object
 ) -> None:
     folder = f"{tmp_path}/planted"
-    Queue(keys.QUEUE, connection=connection, serializer=JSONSerializer).enqueue(
+    Queue("train:default", connection=connection, serializer=JSONSerializer).enqueue(
         keys.TASK, [folder], on_success=Callback("os.mkdir"), on_failure=Callback("os.mkdir")
     )
     start_worker("first")
@@ -54,8 +54,8 @@ async def test_planted_garbage_does_not_stop_the_worker(
 ) -> None:
     for name, fields in {"no-data": {"x": "y"}, "bad": {"data": b"\xff", "status": "?"}}.items():
         connection.hset(keys.rq_job(name), mapping=fields)
-        connection.rpush(keys.RQ_QUEUE, name)
-    connection.rpush(keys.RQ_QUEUE, "no-such-job")
+        connection.rpush("rq:queue:train:default", name)
+    connection.rpush("rq:queue:train:default", "no-such-job")
     start_worker("first")
 
     assert await _worker_answers(client)

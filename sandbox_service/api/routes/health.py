@@ -40,9 +40,11 @@ async def healthz() -> Health:
 @router.get("/readyz", responses=problems(503))
 async def readyz(request: Request) -> Readiness:
     """Tell that Redis answers and at least one worker is alive."""
-    workers = sum(queue.workers for queue in await service_of(request).broker.queue_states())
+    broker = service_of(request).broker
+    workers = max(queue.workers for queue in await broker.queue_states())
     if workers == 0:
-        raise NoWorkers("no worker is alive")
+        reason = await broker.unready_reason()
+        raise NoWorkers(f"no worker can run anything: {reason}" if reason else "no worker is alive")
     return Readiness(workers=workers)
 
 

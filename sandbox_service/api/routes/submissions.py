@@ -3,10 +3,13 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from sandbox_service.api.access import caller_of
+from sandbox_service.api.bodies import read_model
 from sandbox_service.api.documents import problems, takes
-from sandbox_service.api.service import read_model, service_of
+from sandbox_service.api.service import service_of
 from sandbox_service.api.waiting import GONE, Wait, unless_gone
 from sandbox_service.queue.broker import StoredState
+from sandbox_service.queue.keys import reference
 from sandbox_service.schema.job import JobState
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
@@ -43,12 +46,10 @@ async def submit(request: Request, wait: Wait = 0.0) -> Response:
     service = service_of(request)
     submission = await read_model(request, Submission)
     await service.check([submission], [""])
-    states = await unless_gone(
-        request, service.broker.submit([submission], wait_s=service.wait_s(wait))
-    )
-    if states is None:
+    submitted = await unless_gone(request, service.submit(request, [submission], wait))
+    if submitted is None:
         return GONE
-    state = states[0]
+    state = (await service.states(submitted))[0]
     if state.result is None:
         return _json(state_json(state), 202)
     return _json(state.result)
@@ -58,7 +59,8 @@ async def submit(request: Request, wait: Wait = 0.0) -> Response:
 async def look(request: Request, submission_id: str, wait: Wait = 0.0) -> Response:
     """Tell where a submission is, with its result once it is finished."""
     service = service_of(request)
-    state = await unless_gone(request, service.broker.wait(submission_id, service.wait_s(wait)))
+    ref = reference(caller_of(request).tenant, submission_id)
+    state = await unless_gone(request, service.broker.wait(ref, service.wait_s(wait)))
     return GONE if state is None else _json(state_json(state))
 
 
@@ -68,5 +70,7 @@ async def cancel(request: Request, submission_id: str) -> Response:
 
     A program that runs already runs to its end, and what comes of it is dropped.
     """
-    state = await service_of(request).broker.cancel(submission_id)
+    state = await service_of(request).broker.cancel(
+        reference(caller_of(request).tenant, submission_id)
+    )
     return _json(state_json(state))

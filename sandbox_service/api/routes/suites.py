@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter, Request
 
+from sandbox_service.api.bodies import read_model
 from sandbox_service.api.documents import problems, takes
-from sandbox_service.api.service import read_model, service_of
+from sandbox_service.api.service import service_of
 from sandbox_service.queue.connection import redis_errors
 from sandbox_service.queue.suites import Suite, SuiteRef, store_suite
 

@@ -5,6 +5,7 @@ import pytest
 from sandbox_service.api import limits
 from sandbox_service.api.limits import BodyLimits
 from sandbox_service.errors import BodyTimeout
+from sandbox_service.settings import Settings
 
 
 async def test_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +19,9 @@ async def test_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyP
         raise AssertionError
 
     with pytest.raises(BodyTimeout):
-        await BodyLimits(app, 10)({"type": "http", "headers": []}, never, never)
+        await BodyLimits(app, Settings())(
+            {"type": "http", "path": "/", "headers": []}, never, never
+        )
 
 
 async def test_other_than_http_passes_untouched() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from sandbox_service.queue.submissions import chunk_size, chunks
+from sandbox_service.queue.tickets import chunk_size, chunks
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pytest
 import redis
 
-from sandbox_service.errors import QueueFull, QueueUnavailable
+from sandbox_service.errors import QueueUnavailable
+from sandbox_service.queue import enqueuer
 from sandbox_service.queue.enqueuer import Enqueuer
-from sandbox_service.queue.submissions import Acceptance, Outcome, Ticket
+from sandbox_service.queue.tickets import Acceptance, Outcome, Ticket
 
 
 class SlowStore:
@@ -18,67 +19,75 @@ class SlowStore:
         self.begun = threading.Event()
         self.go = threading.Event()
 
-    def accept(self, tickets: Sequence[Ticket], *, workers: int, largest: int) -> Acceptance:
-        self.writes.append([ticket.id for ticket in tickets])
+    def accept(
+        self, tickets: Sequence[Ticket], *, workers: int, largest: int, ttl_s: int
+    ) -> Acceptance:
+        self.writes.append([ticket.ref for ticket in tickets])
         self.begun.set()
         assert self.go.wait(10)
         return Acceptance(tuple(Outcome.NEW for _ in tickets), depth=len(tickets), workers=4)
 
 
 class BrokenStore:
-    def accept(self, tickets: Sequence[Ticket], *, workers: int, largest: int) -> Acceptance:
+    def accept(
+        self, tickets: Sequence[Ticket], *, workers: int, largest: int, ttl_s: int
+    ) -> Acceptance:
         raise redis.ConnectionError("gone")
 
 
-def _enqueuer(store: object, max_depth: int = 100) -> Enqueuer:
-    return Enqueuer(store, largest_chunk=16, max_depth=max_depth)
+def _enqueuer(store: object) -> Enqueuer:
+    return Enqueuer(store, largest_chunk=16, ttl_s=60)
 
 
-def _put(enqueuer: Enqueuer, *names: str) -> "asyncio.Task[tuple[Outcome, ...]]":
+def _put(writer: Enqueuer, *names: str) -> "asyncio.Task[tuple[Outcome, ...]]":
     tickets = [Ticket(name, "", b"") for name in names]
-    return asyncio.create_task(enqueuer.put(tickets))
+    return asyncio.create_task(writer.put(tickets))
 
 
 async def test_what_arrives_during_a_write_goes_into_the_next_one() -> None:
     store = SlowStore()
-    enqueuer = _enqueuer(store)
-    first = _put(enqueuer, "a")
+    writer = _enqueuer(store)
+    first = _put(writer, "a")
     await asyncio.to_thread(store.begun.wait, 10)
-    others = [_put(enqueuer, "b", "c"), _put(enqueuer, "d")]
+    others = [_put(writer, "b", "c"), _put(writer, "d")]
     await asyncio.sleep(0)
     store.go.set()
 
     assert [len(outcomes) for outcomes in await asyncio.gather(first, *others)] == [1, 2, 1]
     assert store.writes == [["a"], ["b", "c", "d"]]
-    enqueuer.close()
+    writer.close()
 
 
 async def test_caller_that_leaves_does_not_disturb_the_others() -> None:
     store = SlowStore()
-    enqueuer = _enqueuer(store)
-    leaver, stayer = _put(enqueuer, "a"), _put(enqueuer, "b")
+    writer = _enqueuer(store)
+    leaver, stayer = _put(writer, "a"), _put(writer, "b")
     await asyncio.sleep(0)
     leaver.cancel()
     store.go.set()
 
     assert await stayer == (Outcome.NEW,)
-    enqueuer.close()
+    writer.close()
 
 
 async def test_failed_write_is_told_to_every_caller() -> None:
-    enqueuer = _enqueuer(BrokenStore())
-    answers = await asyncio.gather(_put(enqueuer, "a"), _put(enqueuer, "b"), return_exceptions=True)
+    writer = _enqueuer(BrokenStore())
+    answers = await asyncio.gather(_put(writer, "a"), _put(writer, "b"), return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [QueueUnavailable] * 2
-    enqueuer.close()
+    writer.close()
 
 
-def test_room_is_checked_against_the_bound() -> None:
-    enqueuer = _enqueuer(SlowStore(), max_depth=10)
-    enqueuer.check_room(4, 6)
+async def test_writes_are_cut_so_that_redis_is_never_busy_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(enqueuer, "_AT_ONCE", 2)
+    store = SlowStore()
+    store.go.set()
+    writer = _enqueuer(store)
 
-    with pytest.raises(QueueFull) as refusal:
-        enqueuer.check_room(5, 6)
+    outcomes = await _put(writer, "a", "b", "c")
 
-    assert refusal.value.retry_after_s >= 1.0
-    enqueuer.close()
+    assert store.writes == [["a", "b"], ["c"]]
+    assert len(outcomes) == 3
+    writer.close()

@@ -12,7 +12,7 @@ from sandbox_service.queue.pinned_job import JobRefused, PinnedJob, pinned_queue
 def _restored(call: object, **fields: bytes) -> PinnedJob:
     job = PinnedJob("one", connection=fakeredis.FakeRedis())
     data = call if isinstance(call, bytes) else json.dumps(call).encode()
-    job.serializer = pinned_queue(job.connection).serializer
+    job.serializer = pinned_queue(job.connection, "train:default").serializer
     job.restore({b"data": zlib.compress(data)} | {k.encode(): v for k, v in fields.items()})
     return job
 
@@ -57,6 +57,6 @@ def test_callbacks_retries_and_webhooks_in_redis_are_not_read() -> None:
 
 def test_job_for_another_function_cannot_be_made() -> None:
     with pytest.raises(JobRefused):
-        pinned_queue(fakeredis.FakeRedis()).enqueue(
+        pinned_queue(fakeredis.FakeRedis(), "train:default").enqueue(
             "os.system", "true", on_success=Callback("os.system")
         )

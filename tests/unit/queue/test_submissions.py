@@ -2,43 +2,43 @@ import pytest
 import redis
 
 from sandbox_service.queue import keys
-from sandbox_service.queue.submissions import Outcome, SubmissionStore, Ticket
-from sandbox_service.schema.verdict import JobStatus
+from sandbox_service.queue.pinned_job import pinned_queue
+from sandbox_service.queue.signing import Signer
+from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.queue.tickets import Done, Outcome, Ticket
 from sandbox_service.worker.lease import Lease
+
+_QUEUE = "rq:queue:train:t"
 
 
 @pytest.fixture
 def store(connection: redis.Redis) -> SubmissionStore:
-    return SubmissionStore(connection)
+    return SubmissionStore(connection, Signer(None))
 
 
 def _ticket(name: str, digest: str = "d") -> Ticket:
-    return Ticket(id=name, digest=digest, payload=b"{}")
+    return Ticket(ref=f"t/{name}", digest=digest, payload=b"{}")
 
 
 def _accept(store: SubmissionStore, *tickets: Ticket) -> tuple[Outcome, ...]:
-    return store.accept(tickets, workers=1, largest=16).outcomes
+    return store.accept(tickets, workers=1, largest=16, ttl_s=60).outcomes
 
 
-def _finish(store: SubmissionStore, name: str, result: str = "{}") -> bool:
-    return store.finish(
-        name,
-        status=JobStatus.FINISHED,
-        result=result,
-        reward=1.0,
-        ttl_s=60,
-        metrics={"verdict:accepted": 1},
-    )
+def _finish(store: SubmissionStore, name: str, result: bytes = b"{}") -> bool:
+    done = Done(result, 1.0)
+    stored = store.finish(f"t/{name}", done, ttl_s=60, metrics={"verdict:accepted": 1})
+    return stored is not None
 
 
 def test_submission_is_stored_and_carried_by_an_rq_job(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
-    acceptance = store.accept([_ticket("a"), _ticket("b")], workers=1, largest=16)
+    acceptance = store.accept([_ticket("a"), _ticket("b")], workers=1, largest=16, ttl_s=60)
 
     assert acceptance.outcomes == (Outcome.NEW, Outcome.NEW)
     assert acceptance.depth == 2
-    assert connection.llen(keys.RQ_QUEUE) == store.waiting() == 2
+    assert connection.llen(_QUEUE) == 2
+    assert not store.is_idle()
 
 
 def test_same_id_is_the_same_only_with_the_same_content(store: SubmissionStore) -> None:
@@ -49,7 +49,7 @@ def test_same_id_is_the_same_only_with_the_same_content(store: SubmissionStore) 
 
 def test_claim_counts_attempts(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    first, again = store.begin("a", "w"), store.begin("a", "w")
+    first, again = store.begin("t/a", "w"), store.begin("t/a", "w")
 
     assert first is not None
     assert again is not None
@@ -60,17 +60,17 @@ def test_submission_of_a_living_worker_is_not_claimed(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
     _accept(store, _ticket("a"))
-    Lease(connection, "alive", 60).renew()
-    store.begin("a", "alive")
+    Lease(store, "alive", 60).renew()
+    store.begin("t/a", "alive")
 
-    assert store.begin("a", "other") is None
+    assert store.begin("t/a", "other") is None
 
 
 def test_submission_of_a_dead_worker_is_claimed(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    store.begin("a", "dead")
+    store.begin("t/a", "dead")
 
-    claim = store.begin("a", "other")
+    claim = store.begin("t/a", "other")
 
     assert claim is not None
     assert claim.attempt == 2
@@ -79,9 +79,9 @@ def test_submission_of_a_dead_worker_is_claimed(store: SubmissionStore) -> None:
 def test_first_result_wins(store: SubmissionStore, connection: redis.Redis) -> None:
     _accept(store, _ticket("a"))
 
-    assert _finish(store, "a", "first") is True
-    assert _finish(store, "a", "second") is False
-    assert connection.hget(keys.submission("a"), "result") == b"first"
+    assert _finish(store, "a", b"first") is True
+    assert _finish(store, "a", b"second") is False
+    assert connection.hget(keys.submission("t/a"), "result") == b"first"
     assert connection.hget(keys.METRICS, "verdict:accepted") == b"1"
 
 
@@ -89,35 +89,59 @@ def test_finished_submission_is_not_claimed_and_counts_no_longer(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
     _accept(store, _ticket("a"))
-    store.begin("a", "w")
+    store.begin("t/a", "w")
     _finish(store, "a")
 
-    assert store.begin("a", "w") is None
-    assert (connection.zcard(keys.WAITING), connection.zcard(keys.STARTED)) == (0, 0)
+    assert store.begin("t/a", "w") is None
+    assert (connection.zcard(keys.waiting("train")), connection.zcard(keys.started("train"))) == (
+        0,
+        0,
+    )
 
 
 def test_result_expires_and_the_payload_goes(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
     _accept(store, _ticket("a"))
-    before = connection.ttl(keys.submission("a"))
+    before = connection.ttl(keys.submission("t/a"))
     _finish(store, "a")
 
     assert before == -1
-    assert 0 < connection.ttl(keys.submission("a")) <= 60
-    assert not connection.hexists(keys.submission("a"), "payload")
+    assert 0 < connection.ttl(keys.submission("t/a")) <= 60
+    assert not connection.hexists(keys.submission("t/a"), "payload")
 
 
 def test_unknown_submission_is_not_claimed(store: SubmissionStore) -> None:
-    assert store.begin("nobody", "w") is None
+    assert store.begin("t/nobody", "w") is None
 
 
 def test_handed_back_submissions_come_first_and_in_order(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
+    _accept(store, _ticket("a"), _ticket("b"))
+    connection.delete(_QUEUE)
     _accept(store, _ticket("later"))
-    store.hand_back(["a", "b"])
+    store.hand_back(["t/a", "t/b"])
 
-    jobs = [job.submission_ids for job in store._queue.jobs]
+    jobs = [job.submission_ids for job in pinned_queue(connection, "train:t").jobs]
 
-    assert jobs == [["a"], ["b"], ["later"]]
+    assert jobs == [["t/a"], ["t/b"], ["t/later"]]
+
+
+def test_submission_that_has_gone_is_not_handed_back(
+    store: SubmissionStore, connection: redis.Redis
+) -> None:
+    store.hand_back(["t/gone"])
+
+    assert connection.keys("*") == []
+
+
+def test_claim_that_is_handed_back_does_not_count(store: SubmissionStore) -> None:
+    _accept(store, _ticket("a"))
+    store.begin("t/a", "w")
+    store.hand_back(["t/a"], begun=["t/a"])
+
+    claim = store.begin("t/a", "w")
+
+    assert claim is not None
+    assert claim.attempt == 1

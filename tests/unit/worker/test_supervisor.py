@@ -13,6 +13,8 @@ from sandbox_service.worker.supervisor import Crew, environment_of
 
 _SLEEP = [sys.executable, "-I", "-c", "import time; time.sleep(600)"]
 
+_JOB = "0" * 32 + "-train-t"
+
 
 def _crew(redis_url: str, size: int = 1) -> Crew:
     return Crew(lambda _: _SLEEP, os.environ, size=size, redis_url=redis_url)
@@ -37,7 +39,7 @@ def test_dead_worker_is_replaced_and_its_jobs_are_free_at_once(
     crew = _crew(redis_url)
     crew._seats[0].backoff_s = 0.0
     crew.tend()
-    connection.rpush(keys.in_flight("w"), "job")
+    connection.rpush(keys.in_flight("w"), _JOB)
     (before,) = crew.pids
     os.kill(before, signal.SIGKILL)
     os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
@@ -46,7 +48,7 @@ def test_dead_worker_is_replaced_and_its_jobs_are_free_at_once(
     crew.stop(10)
 
     assert before != after
-    assert connection.lrange(keys.RQ_QUEUE, 0, -1) == [b"job"]
+    assert connection.lrange("rq:queue:train:t", 0, -1) == [_JOB.encode()]
 
 
 def test_worker_that_dies_at_once_is_not_restarted_at_once(redis_url: str) -> None:

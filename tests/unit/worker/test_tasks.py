@@ -8,16 +8,19 @@ import pytest
 
 from sandbox_service.errors import InvalidSubmission, NotFound, SandboxDied
 from sandbox_service.queue import keys
-from sandbox_service.queue.submissions import Claim
+from sandbox_service.queue.payload import Payload
+from sandbox_service.queue.signing import Signer
+from sandbox_service.queue.tickets import Claim, Done
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
+from sandbox_service.telemetry.tracing import NoTracing
 from sandbox_service.worker import tasks
 from sandbox_service.worker.tasks import RUNNER, SubmissionRunner, run_submissions
 from tests.factories import make_result, make_submission
 
-_PAYLOAD = make_submission(metadata={"k": 1}).model_dump_json(exclude_unset=True).encode()
+_PAYLOAD = Payload.of(make_submission(metadata={"k": 1})).to_bytes()
 
 
 @dataclass
@@ -26,28 +29,53 @@ class RememberingStore:
     results: dict[str, Result] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
     handed_back: list[str] = field(default_factory=list)
+    taken_back: list[str] = field(default_factory=list)
+    dead: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    followers: dict[str, list[str]] = field(default_factory=dict)
+    following: set[str] = field(default_factory=set)
+    signer: Signer = field(default_factory=lambda: Signer(None))
     jobs_waiting: int = 0
     attempts: int = 1
 
-    def begin(self, submission_id: str, worker: str) -> Claim | None:
-        return self.claims.get(submission_id)
+    def begin(self, ref: str, worker: str) -> Claim | None:
+        return self.claims.get(ref)
 
-    def add_attempt(self, submission_id: str) -> int:
+    def add_attempt(self, ref: str) -> int:
         self.attempts += 1
         return self.attempts
 
     def finish(
-        self, submission_id: str, *, result: str, metrics: Mapping[str, float], **_: Any
-    ) -> bool:
-        self.results[submission_id] = Result.model_validate_json(result)
+        self, ref: str, done: Done, *, metrics: Mapping[str, float], **_: Any
+    ) -> list[str] | None:
+        self.results[ref] = Result.model_validate_json(done.result)
+        self.dead += [ref] if done.is_dead else []
         self.metrics.update(metrics)
-        return True
+        return self.followers.pop(ref, [])
 
-    def hand_back(self, ids: Sequence[str]) -> None:
-        self.handed_back.extend(ids)
+    def payload(self, ref: str) -> bytes | None:
+        return _PAYLOAD if ref in self.following else None
 
-    def waiting(self) -> int:
-        return self.jobs_waiting
+    def keep_for_equals(self, ref: str, content: str, result: bytes, ttl_s: int) -> None:
+        self.kept.append(ref)
+
+    def hand_back(self, refs: Sequence[str], *, begun: Sequence[str] = ()) -> None:
+        self.handed_back.extend(refs)
+        self.taken_back.extend(begun)
+
+    def is_idle(self) -> bool:
+        return self.jobs_waiting == 0
+
+
+@dataclass
+class RememberingReadiness:
+    reasons: list[str] = field(default_factory=list)
+
+    def pause(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+    def resume(self) -> None:
+        self.reasons.clear()
 
 
 @dataclass
@@ -63,6 +91,9 @@ class ScriptedPipeline:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+    def tidy(self) -> None:
+        pass
 
     def close(self) -> None:
         pass
@@ -89,6 +120,8 @@ def _runner(
         settings=Settings(max_attempts=3),
         worker="w",
         is_draining=is_draining,
+        readiness=RememberingReadiness(),
+        tracing=NoTracing(),
         sleep=lambda _: None,
     )
 
@@ -155,7 +188,7 @@ def test_whatever_is_raised_the_submission_gets_an_answer(error: Exception, reas
     assert "secret" not in store.results["a"].detail
 
 
-@pytest.mark.parametrize("payload", [b"{}", b"\xff"])
+@pytest.mark.parametrize("payload", [b"", b"{}", b"{}\n{}", b"[]\n{}", b"\xff"])
 def test_payload_that_cannot_be_read_is_no_information(payload: bytes) -> None:
     store = RememberingStore({"a": _claim(payload=payload)})
     _runner(store).run(["a"])
@@ -165,7 +198,7 @@ def test_payload_that_cannot_be_read_is_no_information(payload: bytes) -> None:
 
 def test_suite_that_is_gone_is_no_information() -> None:
     submission = make_submission(tests=None, suite=f"sha256:{'0' * 64}")
-    payload = submission.model_dump_json(exclude_unset=True).encode()
+    payload = Payload.of(submission).to_bytes()
     store = RememberingStore({"a": _claim(payload=payload)})
     _runner(store).run(["a"])
 

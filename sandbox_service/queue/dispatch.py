@@ -1,0 +1,159 @@
+"""How RQ jobs come to workers, and back when a worker is gone: the steps that must be atomic."""
+
+from sandbox_service.queue.lua import BATCHES, NOW, SHARE, WAIT
+
+ESTIMATE_S = 0.05
+"""Worker seconds charged when a job is taken; what it really took is charged when it is done."""
+
+TAKE = (
+    SHARE
+    + """
+-- KEYS: in-flight   ARGV: worker, estimate_s, most workers for a tenant or '', (lane, weight)...
+local weights = {}
+for i = 4, #ARGV, 2 do weights[ARGV[i]] = tonumber(ARGV[i + 1]) end
+local busy = {}
+if ARGV[3] ~= '' then
+  for _, tenant in ipairs(redis.call('HVALS', 'sandbox:busy')) do
+    busy[tenant] = (busy[tenant] or 0) + 1
+  end
+end
+local function clock(set, member)
+  local score = tonumber(redis.call('ZSCORE', set, member))
+  if score > tonumber(redis.call('HGET', 'sandbox:used', set) or '0') then
+    redis.call('HSET', 'sandbox:used', set, string.format('%.6f', score))
+  end
+end
+local is_held_back = false
+for _, lane in ipairs(redis.call('ZRANGE', 'sandbox:lanes', 0, -1)) do
+  local tenants = 'sandbox:tenants:' .. lane
+  for _, tenant in ipairs(redis.call('ZRANGE', tenants, 0, -1)) do
+    if ARGV[3] ~= '' and (busy[tenant] or 0) >= tonumber(ARGV[3]) then
+      is_held_back = true
+    else
+      local queue = 'rq:queue:' .. lane .. ':' .. tenant
+      local job = redis.call('LMOVE', queue, KEYS[1], 'LEFT', 'RIGHT')
+      if job then
+        clock('sandbox:lanes', lane)
+        clock(tenants, tenant)
+        charge('sandbox:lanes', lane, tonumber(ARGV[2]) / (weights[lane] or 1))
+        charge(tenants, tenant, tonumber(ARGV[2]))
+        redis.call('HSET', 'sandbox:busy', ARGV[1], tenant)
+      end
+      if redis.call('EXISTS', queue) == 0 then redis.call('ZREM', tenants, tenant) end
+      if redis.call('EXISTS', tenants) == 0 then redis.call('ZREM', 'sandbox:lanes', lane) end
+      if job then return job end
+    end
+  end
+end
+if not is_held_back then redis.call('DEL', 'sandbox:wake') end
+return false
+"""
+)
+"""Moves the next job to a worker's own list; nil when there is none for it."""
+
+DONE = (
+    SHARE
+    + """
+-- KEYS: in-flight, RQ job   ARGV: RQ job id, worker, seconds beyond the estimate, (lane, weight)...
+redis.call('HDEL', 'sandbox:busy', ARGV[2])
+if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 0 then return 0 end
+redis.call('DEL', KEYS[2])
+local lane, tenant = string.match(ARGV[1], '^%x+-(%l+)-(.+)$')
+if not lane then return 1 end
+local weight = 1
+for i = 4, #ARGV, 2 do if ARGV[i] == lane then weight = tonumber(ARGV[i + 1]) end end
+charge('sandbox:lanes', lane, tonumber(ARGV[3]) / weight)
+charge('sandbox:tenants:' .. lane, tenant, tonumber(ARGV[3]))
+if redis.call('EXISTS', 'sandbox:lanes') == 1 and redis.call('EXISTS', 'sandbox:wake') == 0 then
+  redis.call('RPUSH', 'sandbox:wake', '')
+end
+return 1
+"""
+)
+"""Removes an RQ job, unless another worker has taken it over meanwhile, and charges its time."""
+
+RENEW = (
+    NOW
+    + SHARE
+    + """
+-- KEYS: workers   ARGV: worker, lease_s
+redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+local taken = 0
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)) do
+  taken = taken + give_back('sandbox:in_flight:' .. name)
+  redis.call('ZREM', KEYS[1], name)
+  redis.call('HDEL', 'sandbox:busy', name)
+  redis.call('HDEL', 'sandbox:unready', name)
+end
+return taken
+"""
+)
+"""Extends a worker's lease and puts the jobs of workers without one back into their queues."""
+
+RELEASE = (
+    SHARE
+    + """
+-- KEYS: workers, in-flight   ARGV: worker
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', 'sandbox:busy', ARGV[1])
+redis.call('HDEL', 'sandbox:unready', ARGV[1])
+return give_back(KEYS[2])
+"""
+)
+"""Ends a worker's lease and hands back what it had taken."""
+
+REQUEUE = (
+    SHARE
+    + """
+-- ARGV: lane, tenant, (ref, RQ job)...
+for at = 3, #ARGV, 2 do
+  local key = 'sandbox:submission:' .. ARGV[at]
+  if redis.call('HEXISTS', key, 'payload') == 1 then
+    redis.call('HSET', key, 'job', ARGV[at + 1])
+    redis.call('HDEL', key, 'leader')
+  end
+end
+activate(ARGV[1], ARGV[2], (#ARGV - 2) / 2)
+return 1
+"""
+)
+"""Notes which RQ job carries a submission now."""
+
+ORPHANS = (
+    NOW
+    + WAIT
+    + BATCHES
+    + """
+-- KEYS: workers   ARGV: lane, first rank, last rank, seconds
+local lane = ARGV[1]
+local orphans = {}
+for _, ref in ipairs(redis.call('ZRANGE', 'sandbox:started:' .. lane, 0, 999)) do
+  local key = 'sandbox:submission:' .. ref
+  local s = redis.call('HMGET', key, 'worker', 'payload', 'batches')
+  local lease = s[1] and redis.call('ZSCORE', KEYS[1], s[1])
+  if not lease or tonumber(lease) < now then
+    redis.call('ZREM', 'sandbox:started:' .. lane, ref)
+    if s[2] then
+      redis.call('HSET', key, 'status', 'queued')
+      tell_batches(s[3], 'started', 'queued', nil)
+      wait_in(lane, ref, now)
+      orphans[#orphans + 1] = ref
+    end
+  end
+end
+local waiting = redis.call('ZRANGE', 'sandbox:waiting:' .. lane, ARGV[2], ARGV[3], 'WITHSCORES')
+for i = 1, #waiting, 2 do
+  local ref = waiting[i]
+  local s = redis.call('HMGET', 'sandbox:submission:' .. ref, 'job', 'payload', 'leader')
+  local leads = s[3] and redis.call('HEXISTS', 'sandbox:submission:' .. s[3], 'payload') == 1
+  if not s[2] then
+    stop_waiting(lane, ref)
+  elseif not leads and tonumber(waiting[i + 1]) < now - tonumber(ARGV[4])
+         and redis.call('EXISTS', 'rq:job:' .. (s[1] or '')) == 0 then
+    orphans[#orphans + 1] = ref
+  end
+end
+return orphans
+"""
+)
+"""Finds started submissions whose owner is gone, and waiting ones that no RQ job carries."""
