@@ -1,5 +1,6 @@
 """Writes `deploy/.env.example` from the fields of `Settings`."""
 
+import json
 import textwrap
 from pathlib import Path
 
@@ -12,6 +13,15 @@ _HEAD = """\
 """
 
 
+def _text(default: object) -> str:
+    """Writes a default as the environment would have it; what depends on the machine is empty."""
+    if default in (None, (), "") or (isinstance(default, Path) and default.is_absolute()):
+        return ""
+    if isinstance(default, bool | dict | tuple):
+        return json.dumps(default)
+    return str(default)
+
+
 def _lines() -> list[str]:
     lines = [_HEAD]
     for name, field in Settings.model_fields.items():
@@ -21,12 +31,7 @@ def _lines() -> list[str]:
             initial_indent="# ",
             subsequent_indent="# ",
         )
-        default = field.get_default()
-        # Paths of the checkout, and what is empty or None, have no text worth showing.
-        is_shown = default not in (None, ()) and not (
-            isinstance(default, Path) and default.is_absolute()
-        )
-        lines += [f"#SANDBOX_{name.upper()}={default if is_shown else ''}", ""]
+        lines += [f"#SANDBOX_{name.upper()}={_text(field.get_default())}", ""]
     return lines
 
 
