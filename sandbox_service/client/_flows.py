@@ -1,13 +1,22 @@
 """What each method of the clients asks and makes of the answers, written once for both."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from sandbox_service.client._submissions import (
+from sandbox_service.client._transport import Call, Flow, Patience, parse
+from sandbox_service.client.answers import (
+    Health,
+    LanguageInfo,
+    LanguageList,
+    QueueList,
+    Rewards,
+    SuiteRef,
+)
+from sandbox_service.client.options import ClientOptions
+from sandbox_service.client.submissions import (
     Outgoing,
     SubmissionLike,
     body_of,
@@ -15,52 +24,12 @@ from sandbox_service.client._submissions import (
     parts,
     to_json,
 )
-from sandbox_service.client._transport import Call, ClientOptions, Flow, parse
-from sandbox_service.client.answers import Health, LanguageInfo, LanguageList, QueueList, SuiteRef
 from sandbox_service.errors import NotFinished, NotFound, UnexpectedResponse
 from sandbox_service.schema.job import JobState, QueueState, RewardsPending, RewardsResponse
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.testcase import TestCase
 
-Clock = Callable[[], float]
 _ACCEPTED = httpx.codes.ACCEPTED
-
-
-class Rewards(NamedTuple):
-    """What became of several submissions, each list in the order sent."""
-
-    rewards: list[float | None]
-    """None means no information, never zero."""
-    results: list[Result | None]
-    """None where the time was over before there was one."""
-    pending: list[str]
-    """Ids of those without a result; empty unless a time was given."""
-
-
-class Patience:
-    """The time that a caller gives, in slices that one request waits."""
-
-    def __init__(
-        self, timeout_s: float | None, slice_s: float, clock: Clock = time.monotonic
-    ) -> None:
-        self._clock = clock
-        self._slice_s = slice_s
-        self._until = None if timeout_s is None else clock() + timeout_s
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no time is left."""
-        return self._until is not None and self._clock() >= self._until
-
-    @property
-    def left_s(self) -> float | None:
-        """Seconds left; None when the caller has all the time that it takes."""
-        return None if self._until is None else max(0.0, self._until - self._clock())
-
-    def slice_s(self) -> float:
-        """Returns how long the next request may wait."""
-        left_s = self.left_s
-        return self._slice_s if left_s is None else min(self._slice_s, left_s)
 
 
 def submit(

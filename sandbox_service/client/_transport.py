@@ -4,7 +4,8 @@ A *flow* is a generator that yields calls and is sent their responses; its retur
 method of the clients returns. So whatever takes several requests is written once.
 """
 
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, TypeVar
@@ -13,36 +14,16 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from sandbox_service.client.retry import RetryPolicy
+from sandbox_service.client.options import ClientOptions
 from sandbox_service.errors import UnexpectedResponse
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _CONNECT_TIMEOUT_S = 5.0
-# Answers come from Redis at once; what is above that is the network and a busy service.
-_ANSWER_TIMEOUT_S = 30.0
 _KEEP_ALIVE_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class ClientOptions:
-    """What can be tuned."""
-
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    """How long and how often a call is tried while the service is away or full."""
-
-    wait_slice_s: float = 30.0
-    """Longest time that one request waits for results; longer waits are several requests."""
-
-    answer_timeout_s: float = _ANSWER_TIMEOUT_S
-    """Seconds for an answer, on top of the time that the request asks the service to wait."""
-
-    max_connections: int = 64
-    """Connections that one client holds at most."""
-
-    request_bytes: int = 8 * 1024 * 1024
-    """Many submissions are sent in several requests of about this size."""
+# What a busy service reads and stores of a large body before it answers.
+_BYTES_PER_S = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +34,19 @@ class Call:
     path: str
     params: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
+    content_type: str = "application/json"
     wait_s: float | None = None
     """Time that the service shall wait for results."""
     within_s: float | None = None
     """Time after which no further attempt is worth it; None leaves that to the policy."""
+    is_stream: bool = False
+    """Whether the answer is read while it arrives."""
 
     def request(self, client: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """Makes the request of a client that has the timeout for an answer."""
         timeout = dict(client.timeout.as_dict())
-        timeout["read"] = (timeout["read"] or 0.0) + (self.wait_s or 0.0)
+        reading_s = len(self.content or b"") / _BYTES_PER_S
+        timeout["read"] = (timeout["read"] or 0.0) + (self.wait_s or 0.0) + reading_s
         params = dict(self.params)
         if self.wait_s is not None:
             params["wait"] = f"{self.wait_s:g}"
@@ -70,12 +55,38 @@ class Call:
             self.path,
             params=params,
             content=self.content,
-            headers={"Content-Type": "application/json"} if self.content is not None else None,
+            headers={"Content-Type": self.content_type} if self.content is not None else None,
             timeout=httpx.Timeout(**timeout),
         )
 
 
 Flow = Generator[Call, httpx.Response, T]
+
+
+class Patience:
+    """The time that a caller gives, in slices that one request waits."""
+
+    def __init__(
+        self, timeout_s: float | None, slice_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._slice_s = slice_s
+        self._until = None if timeout_s is None else clock() + timeout_s
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self._until is not None and self._clock() >= self._until
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left; None when the caller has all the time that it takes."""
+        return None if self._until is None else max(0.0, self._until - self._clock())
+
+    def slice_s(self) -> float:
+        """Returns how long the next request may wait."""
+        left_s = self.left_s
+        return self._slice_s if left_s is None else min(self._slice_s, left_s)
 
 
 def connection_settings(

@@ -1,7 +1,21 @@
-"""Small answers of the service, as callers read them."""
+"""What the methods of the clients return, where it is not a model of the service itself."""
+
+from typing import NamedTuple
 
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.job import QueueState
+from sandbox_service.schema.result import Result
+
+
+class Rewards(NamedTuple):
+    """What became of several submissions, each list in the order sent."""
+
+    rewards: list[float | None]
+    """None means no information, never zero."""
+    results: list[Result | None]
+    """None where the time was over before there was one."""
+    pending: list[str]
+    """Ids of those without a result; empty unless a time was given."""
 
 
 class LanguageInfo(Model):

@@ -7,56 +7,24 @@ Every method raises what the service meant, from `sandbox_service.errors`; while
 away or full, calls are tried again up to the deadline of `ClientOptions.retry`.
 """
 
-from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, TypeVar
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
 import httpx
-import tenacity
 
-from sandbox_service.client import _flows
-from sandbox_service.client._failures import Failed, failure_of_transport, raise_for_failure
-from sandbox_service.client._flows import Patience, Rewards
-from sandbox_service.client._submissions import SubmissionLike
-from sandbox_service.client._transport import Call, ClientOptions, Flow, connection_settings
-from sandbox_service.client.answers import Health, LanguageInfo
-from sandbox_service.errors import SandboxServiceError
-from sandbox_service.schema.job import JobState, QueueState
+from sandbox_service.client import _batches, _flows
+from sandbox_service.client._drivers import LoopDriver
+from sandbox_service.client.answers import Health, LanguageInfo, Rewards
+from sandbox_service.client.progress import Progress
+from sandbox_service.client.submissions import SubmissionLike
+from sandbox_service.schema.job import BatchCreated, BatchResult, BatchState, JobState, QueueState
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.testcase import TestCase
 
-T = TypeVar("T")
 
-
-class AsyncSandboxClient:
+class AsyncSandboxClient(LoopDriver):
     """Submissions in, results and rewards out. Its methods are those of `SandboxClient`."""
-
-    def __init__(
-        self,
-        base_url: str = "http://127.0.0.1:8000",
-        *,
-        api_key: str | None = None,
-        options: ClientOptions | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        self._options = options or ClientOptions()
-        settings = connection_settings(base_url, api_key, self._options)
-        self._http = httpx.AsyncClient(**settings, transport=transport)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        """Closes every connection."""
-        await self._http.aclose()
 
     async def submit(self, submission: SubmissionLike, *, wait_s: float = 0.0) -> JobState:
         """Sends one submission and tells where it is after a wait.
@@ -115,6 +83,86 @@ class AsyncSandboxClient:
         patience = self._patience(timeout_s)
         return await self._run(_flows.rewards(submissions, patience, self._options))
 
+    async def create_batch(
+        self, submissions: Sequence[SubmissionLike], *, defaults: Mapping[str, Any] | None = None
+    ) -> BatchCreated:
+        """Sends a batch; what the defaults say holds where a submission says nothing.
+
+        Raises:
+            InvalidSubmission: a field does not fit; nothing is accepted.
+            ServiceUnavailable: the service was not reached until the deadline.
+        """
+        return await self._run(_batches.create(submissions, defaults))
+
+    async def batch(self, batch_id: str) -> BatchState:
+        """Counts the submissions of a batch by where they are.
+
+        Raises:
+            NotFound: no such batch, or it has expired.
+        """
+        return await self._run(_batches.look(batch_id))
+
+    async def cancel_batch(self, batch_id: str) -> BatchState:
+        """Cancels what is not finished of a batch.
+
+        Raises:
+            NotFound: no such batch, or it has expired.
+        """
+        return await self._run(_batches.cancel(batch_id))
+
+    async def batch_results(
+        self, batch_id: str, *, after: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[BatchResult]:
+        """Gives results as they finish; a lost connection is taken up where it ended.
+
+        Args:
+            batch_id: Id of the batch.
+            after: The `cursor` of the last result that was seen before.
+            timeout_s: Time for all of them; None means as long as it takes.
+
+        Raises:
+            NotFound: no such batch, or it has expired.
+            NotFinished: the time was over first.
+            ServiceUnavailable: the service was not reached until the deadline.
+        """
+        cursor = _batches.Cursor(await self.batch(batch_id), after, self._options, timeout_s)
+        while not cursor.is_done:
+            response = await self._answer(cursor.call())
+            was_silent = False
+            try:
+                async for chunk in response.aiter_bytes():
+                    for result in cursor.take(chunk):
+                        yield result
+            except httpx.HTTPError as error:
+                was_silent = isinstance(error, httpx.ReadTimeout)
+            finally:
+                await response.aclose()
+            if not cursor.is_done:
+                await asyncio.sleep(cursor.pause_s(was_silent=was_silent))
+
+    async def run_batch(
+        self,
+        submissions: Sequence[SubmissionLike],
+        *,
+        defaults: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
+        timeout_s: float | None = None,
+    ) -> list[Result]:
+        """Sends a batch and returns its results in the order sent.
+
+        Raises:
+            InvalidSubmission: a field does not fit; nothing is accepted.
+            NotFinished: the time was over first; the batch goes on.
+            ServiceUnavailable: the service was not reached until the deadline.
+        """
+        batch = await self.create_batch(submissions, defaults=defaults)
+        found = _batches.Collector(batch.count)
+        async for line in self.batch_results(batch.id, timeout_s=timeout_s):
+            done = found.add(line)
+            if progress is not None:
+                progress(done, batch.count)
+        return found.in_order()
+
     async def put_suite(self, tests: Sequence[TestCase | Mapping[str, Any]]) -> str:
         """Stores tests once; returns the digest that a submission may say instead of them.
 
@@ -140,35 +188,3 @@ class AsyncSandboxClient:
             ServiceUnavailable: the service does not.
         """
         return await self._run(_flows.health(within_s))
-
-    def _patience(self, timeout_s: float | None) -> Patience:
-        return Patience(timeout_s, self._options.wait_slice_s)
-
-    async def _run(self, flow: Flow[T]) -> T:
-        try:
-            call = next(flow)
-            while True:
-                try:
-                    response = await self._answer(call)
-                except SandboxServiceError as error:
-                    call = flow.throw(error)
-                else:
-                    call = flow.send(response)
-        except StopIteration as end:
-            returned: T = end.value
-            return returned
-
-    async def _answer(self, call: Call) -> httpx.Response:
-        attempts = tenacity.AsyncRetrying(**self._options.retry.arguments(call.within_s))
-        try:
-            return await attempts(self._attempt, call)
-        except Failed as failed:
-            raise failed.error from failed.__cause__
-
-    async def _attempt(self, call: Call) -> httpx.Response:
-        try:
-            response = await self._http.send(call.request(self._http))
-        except httpx.HTTPError as error:
-            raise failure_of_transport(error) from error
-        raise_for_failure(response)
-        return response

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from sandbox_service.client._transport import ClientOptions
+from sandbox_service.client.options import ClientOptions
 from sandbox_service.client.sync import SandboxClient
 from tests.unit.client.fake_service import NO_WAITS
 

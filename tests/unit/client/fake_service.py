@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from sandbox_service.client._transport import ClientOptions
+from sandbox_service.client.options import ClientOptions
 from sandbox_service.client.retry import RetryPolicy
 from tests.factories import make_result
 

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from sandbox_service.client._transport import ClientOptions
+from sandbox_service.client.options import ClientOptions
 from sandbox_service.client.retry import RetryPolicy
 from sandbox_service.errors import (
     NotAuthenticated,

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from sandbox_service.client._transport import ClientOptions
+from sandbox_service.client.options import ClientOptions
 from sandbox_service.client.sync import SandboxClient
 from sandbox_service.errors import (
     InvalidSubmission,
