@@ -1,12 +1,13 @@
 """Carries out one execution: puts the program on the stage, compiles it once, runs it."""
 
 import json
+import marshal
 import os
 import secrets
 from collections.abc import Iterator
 from typing import Any
 
-from runners import stage, supervise
+from runners import conversation, stage, supervise
 from runners.accounting import Meter
 from runners.zygote import Zygote
 
@@ -22,6 +23,7 @@ class Executor:
         self._zygote, self._counters = zygote, supervise.Counters(meter)
         self._env: dict[str, str] = request["env"]
         self._files: dict[str, bytes] = request["files"]
+        self._hidden = {request["source"], *request["candidate_files"]}
         stage.clear()
         stage.put(self._files, _SOURCE_MODE)
         stage.put(request["artifacts"], _ARTIFACT_MODE)
@@ -63,6 +65,8 @@ class Executor:
             return self._call(request)
         if kind == "assert_shared":
             return self._assert_shared(request)
+        if kind == "interact":
+            return self._interact(request)
         return self._assert(request)
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -80,11 +84,28 @@ class Executor:
         served = self._order(request, "candidate") | {"kept": ["channel", "requests", "responses"]}
         tests = self._order(request, "tester") | {
             "kept": ["channel", "payload", "requests", "responses"],
-            "files": [name for name in self._files if name != request["source"]],
+            "files": [name for name in self._files if name not in self._hidden],
         }
         judge = supervise.Run(tests, {"payload": payload, "requests": asked, "responses": hear})
         judged = supervise.Run(served, {"requests": ask, "responses": answer})
-        return _assert_report(self._run(judge, judged))
+        report = _assert_report(self._run(judge, judged))
+        # Without namespaces of their own the two share their folders and see each other.
+        return report if self._zygote.nested else report | {"trust": "shared_process"}
+
+    def _interact(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The program in one jail, its interactor with its own files in another."""
+        asked = request["interactor"]
+        payload = _memory_file(marshal.dumps(asked["files"]))
+        order = self._order(request, "program" if request["is_warm"] else None)
+        other = {**self._order(asked, "interactor"), "files": [], "kept": ["channel", "payload"]}
+        ended = conversation.run(
+            self._zygote,
+            self._counters,
+            supervise.Run(order, {}),
+            supervise.Run(other, {"payload": payload}),
+        )
+        reports = [_report_of_talk(each) for each in ended]
+        return reports[0] | {"interactor": reports[1]}
 
     def _assert_shared(self, request: dict[str, Any]) -> dict[str, Any]:
         """Candidate and tests in one process, which cannot know the token before it reports."""
@@ -133,6 +154,24 @@ def report_of(outcome: supervise.Outcome) -> dict[str, Any]:
             "memory_bytes": outcome.memory_bytes,
         },
     }
+
+
+def _report_of_talk(ended: conversation.Ended) -> dict[str, Any]:
+    report = {
+        "ending": ended.ending,
+        "exit_code": os.WEXITSTATUS(ended.status) if ended.ending == "exited" else None,
+        "signal": os.WTERMSIG(ended.status) if ended.ending == "signaled" else None,
+        "stdout": ended.stdout,
+        "stderr": ended.stderr,
+        "usage": {
+            "cpu_time_s": round(ended.cpu_time_s, 6),
+            "wall_time_s": round(ended.wall_time_s, 6),
+            "memory_bytes": ended.memory_bytes,
+        },
+    }
+    if ended.channel.startswith(_SYNTAX):
+        report["syntax_error"] = _text(ended.channel[len(_SYNTAX) :])
+    return report
 
 
 def _harness_report(outcome: supervise.Outcome) -> dict[str, Any]:

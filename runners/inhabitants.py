@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from runners import call, candidate, jail, kernel, program, shared, tester
+from runners import call, candidate, interactor, jail, kernel, program, shared, tester
 from runners.init import STATUS_FD
 
 _HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
@@ -17,6 +17,7 @@ _HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
     "candidate": candidate.run,
     "tester": tester.run,
     "shared": shared.run,
+    "interactor": interactor.run,
 }
 
 

@@ -26,13 +26,18 @@ class _Reports:
 
     def add(self, kind: str, report: dict[str, Any]) -> None:
         """Takes a report; its byte strings become blobs."""
-        item = {
-            key: self._blobs.add(value) if isinstance(value, bytes) else value
-            for key, value in report.items()
-        }
-        self._items.append({"kind": kind, **item})
+        self._items.append({"kind": kind, **self._pack(report)})
         if self._blobs.size > _FLUSH_BYTES or time.monotonic() - self._since > _FLUSH_S:
             self.flush(done=False)
+
+    def _pack(self, report: dict[str, Any]) -> dict[str, Any]:
+        packed = {}
+        for key, value in report.items():
+            if isinstance(value, bytes):
+                packed[key] = self._blobs.add(value)
+            else:
+                packed[key] = self._pack(value) if key == "interactor" else value
+        return packed
 
     def flush(self, *, done: bool, error: str | None = None) -> None:
         """Sends what there is."""

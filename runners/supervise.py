@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
     """What the jail beside it printed and said."""
 
 
-class _Live:
+class Live:
     """A jail that runs."""
 
     def __init__(self, zygote: Zygote, run: Run) -> None:
@@ -124,6 +124,7 @@ class _Live:
             capture.drain()
 
     def streams(self) -> Streams:
+        """Returns what it printed and said."""
         return Streams(self.stdout.data(), self.stderr.data(), self.channel.data())
 
     def close(self) -> None:
@@ -204,6 +205,13 @@ class _Watch:
         return "wall_limit" if now >= self._deadline else None
 
 
+def sweep_up(zygote: Zygote) -> None:
+    """Ends and removes what a run left, where its namespaces have not taken that along."""
+    if not zygote.nested:
+        sweep.end_processes(frozenset({os.getpid(), zygote.pid}))
+        sweep.empty_folders()
+
+
 def run(zygote: Zygote, counters: Counters, main: Run, other: Run | None = None) -> Outcome:
     """Runs a jail, and beside it another that serves it, until the first one ends.
 
@@ -211,7 +219,7 @@ def run(zygote: Zygote, counters: Counters, main: Run, other: Run | None = None)
         RunnerError: the jail could not be set up.
     """
     watch = _Watch(main.order["limits"], counters)
-    lives = [_Live(zygote, each) for each in (other, main) if each is not None]
+    lives = [Live(zygote, each) for each in (other, main) if each is not None]
     live = lives[-1]
     try:
         reached = _follow(live, lives, watch)
@@ -219,16 +227,14 @@ def run(zygote: Zygote, counters: Counters, main: Run, other: Run | None = None)
     finally:
         for each in lives:
             each.end()
-    if not zygote.nested:
-        sweep.end_processes(frozenset({os.getpid(), zygote.pid}))
-        sweep.empty_folders()
+    sweep_up(zygote)
     for each in lives:
         each.drain()
         each.close()
     return _conclude(live, lives, watch, reached, wall)
 
 
-def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
+def _follow(live: Live, lives: list[Live], watch: _Watch) -> str | None:
     """Serves the pipes until init reports or a limit is reached; returns that limit.
 
     A report that is there counts, however late it is read: whether the supervisor got the
@@ -255,9 +261,9 @@ def _follow(live: _Live, lives: list[_Live], watch: _Watch) -> str | None:
 
 
 def _conclude(
-    live: _Live, lives: list[_Live], watch: _Watch, reached: str | None, wall_time_s: float
+    live: Live, lives: list[Live], watch: _Watch, reached: str | None, wall_time_s: float
 ) -> Outcome:
-    report = _report_of(live)
+    report = report_of(live)
     cpu_time_s = _cpu_time_s(lives, report, watch)
     ending = _ending(lives, report, watch, reached, cpu_time_s)
     status = report.get("status", 0)
@@ -277,7 +283,7 @@ def _conclude(
     )
 
 
-def _report_of(live: _Live) -> dict[str, Any]:
+def report_of(live: Live) -> dict[str, Any]:
     """Returns what init told; empty when it was ended before it could.
 
     Without namespaces of its own a program has no init, and its own exit says it all.
@@ -306,7 +312,7 @@ def _report_of_compile(data: bytes) -> dict[str, Any]:
     return report
 
 
-def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> float:
+def _cpu_time_s(lives: list[Live], report: dict[str, Any], watch: _Watch) -> float:
     waited = sum(
         each.usage.ru_utime + each.usage.ru_stime for each in lives if each.usage is not None
     )
@@ -317,7 +323,7 @@ def _cpu_time_s(lives: list[_Live], report: dict[str, Any], watch: _Watch) -> fl
 
 
 def _ending(
-    lives: list[_Live],
+    lives: list[Live],
     report: dict[str, Any],
     watch: _Watch,
     reached: str | None,

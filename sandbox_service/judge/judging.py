@@ -7,7 +7,7 @@ from sandbox_service.errors import InvalidSubmission
 from sandbox_service.judge.checkers import Outcome, check
 from sandbox_service.judge.json_text import NotPlainData
 from sandbox_service.judge.numbers import Tolerance
-from sandbox_service.judge.programs import CHECKER_LIMITS, testlib_outcome
+from sandbox_service.judge.programs import CHECKER_LIMITS, has_raised, interactor_outcome
 from sandbox_service.judge.values import decode, decode_expected, equal, with_sets_as_expected
 from sandbox_service.judge.verdicts import (
     detail_of_run,
@@ -64,11 +64,12 @@ def judge_interactive(
     if verdict is not None or report.syntax_error:
         return _judge_stdio(test, report, limits=limits, outcome=None)
     broken = verdict_of_start(interactor, limits=CHECKER_LIMITS)
-    outcome = testlib_outcome(interactor)
+    outcome = interactor_outcome(interactor)
     if broken is not None:
         outcome = Outcome(None, f"the interactor failed: {broken}")
     crash = verdict_of_run(report, limits=limits)
-    is_plainly_wrong = outcome.score is not None and interactor.exit_code == 1
+    says_wrong = interactor.exit_code == 1 and not has_raised(interactor)
+    is_plainly_wrong = outcome.score is not None and says_wrong
     if crash is None or outcome.score is None or is_plainly_wrong:
         return _of_outcome(test, report, outcome)
     return _judge_stdio(test, report, limits=limits, outcome=outcome)

@@ -9,7 +9,7 @@ Protocols:
   and the expected output (JSON for call tests). Its exit code decides: 0 right, 1 wrong, 2, 4
   and 8 badly formatted and so wrong, 7 partial (`points 0.5` on standard error), else broken.
 * An interactor speaks testlib too: its files are the input, one that it may write, and the
-  expected output.
+  expected output. An exception of parsing what the program said is the program's fault.
 
 A checker that does not compile, meets a limit, is killed, or answers with anything else is ours:
 no information. So is one that raises an exception, unless the candidate's output is to blame:
@@ -110,6 +110,17 @@ def interactor_run(checker: InteractiveChecker, test: StdioTest) -> ProgramRun:
         files=_files(test.stdin, b"", test.expected_stdout or ""),
         arguments=(INPUT, OUTPUT, ANSWER),
     )
+
+
+def interactor_outcome(report: RunReport) -> Outcome:
+    """Reads how an interactor ended that met no limit."""
+    if not has_raised(report):
+        return testlib_outcome(report)
+    last = report.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    detail = f"exception: {last[:200]}"
+    if _OF_BAD_OUTPUT.match(detail):
+        return Outcome(0.0, f"interactor: {detail}")
+    return Outcome(None, f"the interactor failed: {detail}")
 
 
 def testlib_outcome(report: RunReport) -> Outcome:

@@ -80,9 +80,8 @@ def with_sets_as_expected(actual: Any, expected: Any) -> Any:
     """Returns the value with sets listed in the order in which a list of theirs is expected."""
     if isinstance(actual, PlainSet) and isinstance(expected, list):
         wanted = [_canonical(item) for item in expected]
-        return (
-            expected if PlainSet(frozenset(wanted)) == actual and _is_distinct(wanted) else actual
-        )
+        is_same = frozenset(wanted) == actual.elements and len(wanted) == len(actual.elements)
+        return expected if is_same else actual
     if isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
         return [with_sets_as_expected(*pair) for pair in zip(actual, expected, strict=True)]
     if isinstance(actual, dict) and isinstance(expected, dict):

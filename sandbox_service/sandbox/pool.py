@@ -38,7 +38,7 @@ class Pool:
         if execution.compile is None:
             return self._run(execution, fresh=fresh)
         compiled = self._compile(execution, fresh=fresh)
-        if not _went_well(compiled):
+        if not _went_well(compiled) or not execution.runs:
             return compiled
         rest = execution.model_copy(update={"compile": None, "artifacts": compiled.artifacts})
         ran = self._run(rest, fresh=fresh)

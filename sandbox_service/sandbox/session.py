@@ -12,6 +12,7 @@ from sandbox_service.schema.run import (
     CompileRequest,
     Execution,
     ExecutionReport,
+    InteractorRequest,
     RunReport,
     RunRequest,
 )
@@ -94,6 +95,8 @@ def _frame(execution: Execution) -> bytes:
     header = {
         "files": {path: blobs.add(data) for path, data in execution.files.items()},
         "artifacts": {path: blobs.add(data) for path, data in execution.artifacts.items()},
+        "source": execution.source,
+        "candidate_files": execution.candidate_files,
         "env": execution.env,
         "compile": None
         if step is None
@@ -111,12 +114,23 @@ def _frame(execution: Execution) -> bytes:
                 "function": run.function,
                 "call_json": run.call_json,
                 "test_code": run.test_code,
+                "is_warm": run.is_warm,
+                "interactor": run.interactor and _interactor(run.interactor, blobs),
                 "limits": _limits(run.limits, address_space=execution.address_space_limit),
             }
             for run in execution.runs
         ],
     }
     return blobs.frame(header)
+
+
+def _interactor(asked: InteractorRequest, blobs: stream.Blobs) -> dict[str, Any]:
+    return {
+        "argv": asked.argv,
+        "source": asked.source,
+        "files": {path: blobs.add(data) for path, data in asked.files.items()},
+        "limits": _limits(asked.limits, address_space=False),
+    }
 
 
 class _Gathered:

@@ -46,6 +46,22 @@ class Ending(StrEnum):
     OUTPUT_LIMIT = "output_limit"
 
 
+class InteractorRequest(Model):
+    """A program that talks with the candidate, in a jail and with files of its own."""
+
+    argv: tuple[str, ...] = ()
+    """Command line, or arguments of the Python program."""
+
+    source: str | None = None
+    """Path of the Python program among the files; None starts the command line."""
+
+    files: dict[str, bytes]
+    """Relative path to content; the candidate never sees them."""
+
+    limits: Limits
+    """What it is allowed."""
+
+
 class RunRequest(Model):
     """One run of a program that the sandbox already holds."""
 
@@ -66,6 +82,12 @@ class RunRequest(Model):
 
     test_code: str = ""
     """Source for `assert`."""
+
+    is_warm: bool = False
+    """Whether the program of `interact` is Python, run in a fork of the warm interpreter."""
+
+    interactor: InteractorRequest | None = None
+    """The other side of `interact`."""
 
     limits: Limits = Limits()
     """What the run is allowed."""
@@ -110,6 +132,9 @@ class RunReport(Model):
     needs_shared_process: str = ""
     """What in the tests of an `assert` run needs the candidate's process; they did not run."""
 
+    interactor: "RunReport | None" = None
+    """What the other side of `interact` did."""
+
     tests_error: str = ""
     """Why the tests of an `assert` run cannot be run, whatever the candidate is."""
 
@@ -138,6 +163,9 @@ class Execution(Model):
 
     files: dict[str, bytes]
     """Relative path to content: the source, and what accompanies it."""
+
+    candidate_files: tuple[str, ...] = ()
+    """Those of the files that the candidate wrote beside its source; tests never see them."""
 
     artifacts: dict[str, bytes] = {}
     """Compiled before; when present there is no compile step."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sandbox_service.judge import programs
 from sandbox_service.judge.checkers import Outcome
-from sandbox_service.judge.judging import judge_test, program_checker_of
+from sandbox_service.judge.judging import judge_interactive, judge_test, program_checker_of
 from sandbox_service.judge.verdicts import verdict_of_run
 from sandbox_service.languages import LanguageTable
 from sandbox_service.sandbox.base import SandboxSource
@@ -32,9 +32,14 @@ class Checking:
             SandboxError: no sandbox could run a checker.
         """
         return [
-            judge_test(test, report, limits=limits, outcome=self._outcome(test, report, limits))
+            self._judge_one(test, report, limits)
             for test, report in zip(tests, reports, strict=True)
         ]
+
+    def _judge_one(self, test: TestCase, report: RunReport, limits: Limits) -> TestResult:
+        if report.interactor is not None and isinstance(test, StdioTest):
+            return judge_interactive(test, report, report.interactor, limits=limits)
+        return judge_test(test, report, limits=limits, outcome=self._outcome(test, report, limits))
 
     def _outcome(self, test: TestCase, report: RunReport, limits: Limits) -> Outcome | None:
         checker = program_checker_of(test)

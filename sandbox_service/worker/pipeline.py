@@ -33,7 +33,7 @@ class Pipeline:
     ) -> None:
         self._languages = languages
         self._source = source
-        self._running = Running(source, allow_shared_process=allow_shared_process)
+        self._running = Running(languages, source, allow_shared_process=allow_shared_process)
         self._checking = Checking(languages, source)
         self._allow_exit_code_tests = allow_exit_code_tests
 

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox_service.errors import InvalidSubmission
 from sandbox_service.languages import Language, LanguageTable
 from sandbox_service.rewards.completion import extract_code
+from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.limits import Limits
 from sandbox_service.schema.result import Extracted
 from sandbox_service.schema.run import CompileRequest, Execution, RunKind, RunRequest
@@ -45,6 +46,8 @@ class Program:
     code: str
     files: dict[str, bytes]
     extracted: Extracted | None = None
+    candidate_files: tuple[str, ...] = ()
+    """Files that came out of the completion: the candidate's work, which tests never see."""
 
     def execution(self, runs: tuple[RunRequest, ...]) -> Execution:
         """Returns the execution with these runs."""
@@ -56,6 +59,7 @@ class Program:
             files={**self.files, language.source: self.code.encode("utf-8", "surrogatepass")},
             compile=step
             and CompileRequest(argv=step.argv, artifacts=step.artifacts, limits=step.limits),
+            candidate_files=self.candidate_files,
             runs=runs,
             env={**ENVIRONMENT, **language.env},
             address_space_limit=language.run.address_space_limit,
@@ -77,7 +81,8 @@ def program_of(submission: Submission, languages: LanguageTable) -> Program:
     extraction = extract_code(submission.completion or "", language_names=names)
     extracted = Extracted(code=extraction.code, rule=extraction.rule, files=extraction.files)
     named = {path: text.encode() for path, text in extraction.files.items()}
-    return Program(language, extraction.code, {**named, **files}, extracted)
+    own = tuple(name for name in named if name not in files)
+    return Program(language, extraction.code, {**named, **files}, extracted, own)
 
 
 def _content(path: str, text: str) -> bytes:
@@ -91,9 +96,16 @@ def _content(path: str, text: str) -> bytes:
 
 def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
     """Returns the run that a test asks for."""
+    is_warm = language.run.kind == "python"
     match test:
+        case StdioTest(checker=InteractiveChecker()):
+            return RunRequest(
+                kind=RunKind.INTERACT,
+                argv=test.args if is_warm else (*language.run.argv, *test.args),
+                is_warm=is_warm,
+                limits=limits,
+            )
         case StdioTest() | ExitCodeTest():
-            is_warm = language.run.kind == "python"
             return RunRequest(
                 kind=RunKind.PYTHON if is_warm else RunKind.EXEC,
                 argv=test.args if is_warm else (*language.run.argv, *test.args),

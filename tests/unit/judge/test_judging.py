@@ -242,8 +242,28 @@ def test_assert_needs_every_check_and_at_least_one(make_test, make_report, field
     result = judge_test(make_test(test_code="assert f()"), make_report(**fields), limits=LIMITS)
 
     assert result.verdict is expected
-    assert result.score == (expected is Verdict.ACCEPTED)
+    assert (result.score == 1.0) == (expected is Verdict.ACCEPTED)
     assert result.checks == fields["checks"]
+
+
+def test_assert_that_failed_scores_the_share_of_checks_that_held(make_test, make_report):
+    checks = (PASSED, FAILED, RAISED, PASSED)
+    result = judge_test(
+        make_test(test_code="assert f()"), make_report(checks=checks), limits=LIMITS
+    )
+
+    assert (result.verdict, result.score) == (Verdict.WRONG_ANSWER, 0.5)
+
+
+def test_assert_whose_tests_cannot_run_tells_nothing_of_the_program(make_test, make_report):
+    result = judge_test(
+        make_test(test_code="assert f("),
+        make_report(tests_error="SyntaxError: line 1"),
+        limits=LIMITS,
+    )
+
+    assert result.verdict is Verdict.INTERNAL_ERROR
+    assert result.detail == "test_code: SyntaxError: line 1"
 
 
 @pytest.mark.parametrize(

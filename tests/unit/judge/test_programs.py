@@ -8,6 +8,7 @@ from sandbox_service.judge.checkers import Outcome
 from sandbox_service.judge.programs import (
     custom_run,
     has_raised,
+    interactor_outcome,
     interactor_run,
     outcome_of,
     reference_run,
@@ -264,3 +265,16 @@ def test_interactor_without_expectation_gets_an_empty_answer(make_test):
     test = make_test(stdin="7", checker=checker.model_dump())
 
     assert interactor_run(checker, test).files["answer.txt"] == b""
+
+
+@pytest.mark.parametrize(
+    ("last", "score"), [("ValueError: no number", 0.0), ("ZeroDivisionError: by zero", None)]
+)
+def test_interactor_that_raised_blames_the_program_only_for_what_it_said(make_report, last, score):
+    stderr = f"Traceback (most recent call last):\n  ...\n{last}\n".encode()
+
+    assert interactor_outcome(make_report(exit_code=1, stderr=stderr)).score == score
+
+
+def test_interactor_that_raised_nothing_is_read_by_its_exit_code(make_report):
+    assert interactor_outcome(make_report()).score == 1.0
