@@ -81,6 +81,7 @@ def _serve(stream_in: int, stream_out: int, interpreter: zygote.Zygote) -> None:
             reports.flush(done=True, error=f"{type(error).__name__}: {error}")
         else:
             reports.flush(done=True)
+        del request  # before the next one comes: either may be large
 
 
 def main(modules: list[str], *, nested: bool) -> None:

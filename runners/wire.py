@@ -12,6 +12,8 @@ import struct
 from typing import Any
 
 _PREFIX = struct.Struct("!II")
+_READ_BYTES = 1 << 20
+_LARGE_BYTES = 1 << 20
 MAX_FRAME_BYTES = 1 << 30
 
 
@@ -40,32 +42,36 @@ def encode(header: dict[str, Any], blobs: Blobs) -> bytes:
     return _PREFIX.pack(len(text), blobs.size) + text + blobs.join()
 
 
-def resolve(value: Any, area: bytes) -> Any:
-    """Returns the header's value with every blob reference replaced by its bytes."""
+def resolve(value: Any, area: memoryview) -> Any:
+    """Returns the header's value with every blob reference replaced by its bytes.
+
+    Large ones stay where they are: a view of the area takes no memory of its own.
+    """
     if isinstance(value, dict):
         if len(value) == 1 and "blob" in value:
             offset, length = value["blob"]
-            return area[offset : offset + length]
+            part = area[offset : offset + length]
+            return part if length > _LARGE_BYTES else bytes(part)
         return {key: resolve(item, area) for key, item in value.items()}
     if isinstance(value, list):
         return [resolve(item, area) for item in value]
     return value
 
 
-def read_exactly(fd: int, size: int) -> bytes:
-    """Reads `size` bytes.
+def read_exactly(fd: int, size: int) -> memoryview:
+    """Reads `size` bytes, into one piece of memory.
 
     Raises:
         EOFError: the stream ended.
     """
-    parts = []
-    while size:
-        part = os.read(fd, min(size, 1 << 20))
-        if not part:
+    view = memoryview(bytearray(size))
+    done = 0
+    while done < size:
+        count = os.readv(fd, [view[done : done + _READ_BYTES]])
+        if not count:
             raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        done += count
+    return view
 
 
 def read_frame(fd: int) -> dict[str, Any]:
@@ -78,7 +84,7 @@ def read_frame(fd: int) -> dict[str, Any]:
     header_len, area_len = _PREFIX.unpack(read_exactly(fd, _PREFIX.size))
     if header_len + area_len > MAX_FRAME_BYTES:
         raise ValueError("frame too large")
-    header = json.loads(read_exactly(fd, header_len))
+    header = json.loads(bytes(read_exactly(fd, header_len)))
     frame: dict[str, Any] = resolve(header, read_exactly(fd, area_len))
     return frame
 

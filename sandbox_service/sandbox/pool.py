@@ -19,6 +19,7 @@ from sandbox_service.settings import Settings
 
 _log = structlog.get_logger(__name__)
 _REAP_EVERY_S = 60.0
+_INPUT_UNIT_BYTES = 16 * 1024 * 1024
 _ARTIFACT_CACHE_BYTES = 256 * 1024 * 1024
 
 
@@ -142,9 +143,14 @@ class Pool:
 
 
 def memory_of(execution: Execution) -> int:
-    """Returns the memory limit that an execution needs, in bytes."""
+    """Returns the memory limit that an execution needs, in bytes.
+
+    The runner holds the inputs in the same sandbox, once: large ones come on top of the limit.
+    """
     steps = [execution.compile] if execution.compile else list(execution.runs)
-    return max(step.limits.memory_bytes for step in steps)
+    held = sum(len(run.stdin) for run in execution.runs)
+    room = held + _INPUT_UNIT_BYTES - held % _INPUT_UNIT_BYTES if held > _INPUT_UNIT_BYTES else 0
+    return max(step.limits.memory_bytes for step in steps) + room
 
 
 def _steps(report: ExecutionReport) -> list[RunReport]:

@@ -62,7 +62,8 @@ class Session:
             SandboxDied: the stream ended.
             ProtocolViolation: the runner broke the contract.
         """
-        self._transport.send(_frame(execution))
+        for piece in _frame(execution):
+            self._transport.send(piece)
         timeout_s = _GRACE_S + max(step.limits.wall_backstop_s for step in _steps(execution))
         gathered = _Gathered(len(execution.runs))
         while not gathered.done:
@@ -89,7 +90,7 @@ def _limits(limits: Limits, *, address_space: bool) -> dict[str, Any]:
     }
 
 
-def _frame(execution: Execution) -> bytes:
+def _frame(execution: Execution) -> list[bytes]:
     blobs = stream.Blobs()
     step = execution.compile
     header = {

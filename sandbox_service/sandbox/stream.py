@@ -12,6 +12,7 @@ from sandbox_service.errors import ProtocolViolation
 
 _PREFIX = struct.Struct("!II")
 _MAX_HEADER_BYTES = 64 * 1024 * 1024
+_LARGE_BYTES = 1024 * 1024
 _MAX_AREA_BYTES = 1024 * 1024 * 1024
 
 
@@ -63,10 +64,11 @@ class Blobs:
         self._size += len(data)
         return reference
 
-    def frame(self, header: dict[str, Any]) -> bytes:
-        """Returns the bytes of the frame with this header."""
+    def frame(self, header: dict[str, Any]) -> list[bytes]:
+        """Returns the frame with this header in pieces, so that large ones are not copied."""
         text = json.dumps(header, separators=(",", ":")).encode()
-        return _PREFIX.pack(len(text), self._size) + text + b"".join(self._parts)
+        pieces = [_PREFIX.pack(len(text), self._size) + text, *self._parts]
+        return [b"".join(pieces)] if self._size < _LARGE_BYTES else pieces
 
 
 def read_frame(transport: Transport, timeout_s: float) -> dict[str, Any]:
