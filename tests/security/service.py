@@ -74,6 +74,10 @@ class Service:
         """Runs a submission to its result."""
         return self._pipeline.run("attack", submission)
 
+    def execute(self, execution: Execution) -> ExecutionReport:
+        """Does what a sandbox is asked to do, without a submission around it."""
+        return self._pool.execute(execution, fresh=False)
+
     def sandbox(self) -> Sandbox:
         """The sandbox that was used last."""
         return self._engine.used[-1]
