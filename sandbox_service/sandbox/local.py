@@ -38,6 +38,7 @@ SANDBOX_ID = 61000
 _PROCESSES = 4096 + 64
 _STDERR_BYTES = 4096
 _INFO_BYTES = 65536
+_SEND_TIMEOUT_S = 60
 _CHILD = re.compile(rb'"child-pid": *(\d+)')
 
 
@@ -49,13 +50,17 @@ class _Pipes:
         assert process.stdout is not None
         self._process = process
         self._write_fd, self._read_fd = process.stdin.fileno(), process.stdout.fileno()
-        self._poller = select.poll()
+        os.set_blocking(self._write_fd, False)
+        self._poller, self._write_poller = select.poll(), select.poll()
         self._poller.register(self._read_fd, select.POLLIN)
+        self._write_poller.register(self._write_fd, select.POLLOUT)
 
     def send(self, data: bytes) -> None:
         view = memoryview(data)
         try:
             while view:
+                if not self._write_poller.poll(_SEND_TIMEOUT_S * 1000):
+                    raise SandboxDied(f"the runner reads nothing for {_SEND_TIMEOUT_S} s")
                 view = view[os.write(self._write_fd, view) :]
         except OSError as error:
             raise SandboxDied(f"the runner is gone: {self.last_words()}") from error
@@ -87,11 +92,12 @@ def _child_of(info: int) -> int:
         SandboxDied: bubblewrap ended before it could say so.
     """
     told = b""
-    while not (match := _CHILD.search(told)):
-        part = os.read(info, _INFO_BYTES)
-        if not part:
-            raise SandboxDied("bubblewrap ended before its jail stood")
+    # To the end: bubblewrap dies of what it writes after the reader is gone, and leaves its jail.
+    while part := os.read(info, _INFO_BYTES):
         told += part
+    match = _CHILD.search(told)
+    if match is None:
+        raise SandboxDied("bubblewrap ended before its jail stood")
     return int(match[1])
 
 
