@@ -6,6 +6,7 @@ inside, read-only; where there are none, the processes are added up instead.
 """
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -114,13 +115,13 @@ class Processes:
 
     kind = "processes"
 
-    def __init__(self, own: frozenset[int]) -> None:
+    def __init__(self, own: Callable[[], frozenset[int]]) -> None:
         self._own = own
 
     def _samples(self) -> list[_ProcessSample]:
-        samples = []
+        samples, own = [], self._own()
         for name in os.listdir("/proc"):
-            if name.isdigit() and int(name) not in self._own:
+            if name.isdigit() and int(name) not in own:
                 try:
                     with open(f"/proc/{name}/stat", "rb") as file:
                         fields = file.read().rpartition(b")")[2].split()
@@ -157,7 +158,7 @@ def _share_bytes(sample: _ProcessSample) -> int:
     return int(line.split()[1]) * 1024
 
 
-def find_meter(own: frozenset[int]) -> Meter:
+def find_meter(own: Callable[[], frozenset[int]]) -> Meter:
     """Returns the best meter; `own` are the runner's processes, which are not the run's."""
     for meter in (CgroupV1, CgroupV2):
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from runners import conversation, stage, supervise
 from runners.accounting import Meter
-from runners.zygote import Zygote
+from runners.zygote import Nursery
 
 _SOURCE_MODE = 0o644
 _ARTIFACT_MODE = 0o555
@@ -19,8 +19,9 @@ _SYNTAX = b"syntax:"
 class Executor:
     """Holds the program of one execution and runs it."""
 
-    def __init__(self, zygote: Zygote, meter: Meter, request: dict[str, Any]) -> None:
-        self._zygote, self._counters = zygote, supervise.Counters(meter)
+    def __init__(self, nursery: Nursery, meter: Meter, request: dict[str, Any]) -> None:
+        self._nursery, self._counters = nursery, supervise.Counters(meter)
+        self._zygote = nursery.zygote("exec")
         self._env: dict[str, str] = request["env"]
         self._files: dict[str, bytes] = request["files"]
         self._hidden = {request["source"], *request["candidate_files"]}
@@ -56,6 +57,7 @@ class Executor:
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs once and returns the report, its streams as bytes."""
         kind = request["kind"]
+        self._zygote = self._nursery.zygote(kind)
         if kind == "exec":
             return report_of(self._run(supervise.Run(self._order(request), {}, request["stdin"])))
         if kind == "python":

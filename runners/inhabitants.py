@@ -8,26 +8,19 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from runners import call, candidate, interactor, jail, kernel, program, shared, tester
+from runners import jail, kernel
 from runners.init import STATUS_FD
 
-_HARNESSES: dict[str, Callable[[dict[str, Any], list[int]], NoReturn]] = {
-    "program": program.run,
-    "call": call.run,
-    "candidate": candidate.run,
-    "tester": tester.run,
-    "shared": shared.run,
-    "interactor": interactor.run,
-}
+Harness = Callable[[dict[str, Any], list[int]], NoReturn]
 
 
-def live(made: jail.Jail) -> NoReturn:
+def live(made: jail.Jail, harnesses: dict[str, Harness]) -> NoReturn:
     """Goes on where the script has ended: as the program, or as an init that collects files."""
     kernel.note_thread_id()
     harness = made.order["harness"]
     if harness is None:
         _compile(made.order, made.kept[0])
-    _HARNESSES[harness](made.order, made.kept)
+    harnesses[harness](made.order, made.kept)
 
 
 def _compile(order: jail.Order, channel: int) -> NoReturn:

@@ -7,7 +7,6 @@ everything else in there.
 """
 
 import os
-import shutil
 import signal
 import struct
 from collections.abc import Sequence
@@ -239,7 +238,11 @@ def _tell_of_errors(script: Script, status_fd: int) -> None:
 
 def find(argv: Sequence[str], env: dict[str, str]) -> str:
     """Returns the path of the program that a command line names."""
-    return shutil.which(argv[0], path=env.get("PATH")) or argv[0]
+    name = argv[0]
+    if "/" in name:
+        return name
+    candidates = (f"{folder}/{name}" for folder in env.get("PATH", "").split(":"))
+    return next((path for path in candidates if os.access(path, os.X_OK)), name)
 
 
 def _execute(script: Script, argv: Sequence[str], env: dict[str, str]) -> None:

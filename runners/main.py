@@ -59,8 +59,8 @@ def _execute(executor: execute.Executor, request: dict[str, Any], reports: _Repo
         reports.add("run", executor.run(run))
 
 
-def _serve(stream_in: int, stream_out: int, interpreter: zygote.Zygote) -> None:
-    meter = accounting.find_meter(frozenset({os.getpid(), interpreter.pid, 1}))
+def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery) -> None:
+    meter = accounting.find_meter(lambda: nursery.pids | {os.getpid(), 1})
     hello = {
         "protocol": PROTOCOL,
         "python": sys.version.split()[0],
@@ -76,7 +76,7 @@ def _serve(stream_in: int, stream_out: int, interpreter: zygote.Zygote) -> None:
             return
         reports = _Reports(stream_out)
         try:
-            _execute(execute.Executor(interpreter, meter, request), request, reports)
+            _execute(execute.Executor(nursery, meter, request), request, reports)
         except (supervise.RunnerError, ValueError, OSError) as error:
             reports.flush(done=True, error=f"{type(error).__name__}: {error}")
         else:
@@ -100,8 +100,8 @@ def main(modules: list[str], *, nested: bool) -> None:
         if not nested:
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # programs see this process
         stage.clear()
-        interpreter = zygote.start(modules, nested=nested, close=(stream_in, stream_out))
+        nursery = zygote.Nursery(modules, nested=nested)
     except OSError as error:
         wire.write_frame(stream_out, {"error": str(error)})
         return
-    _serve(stream_in, stream_out, interpreter)
+    _serve(stream_in, stream_out, nursery)

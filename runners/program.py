@@ -4,10 +4,8 @@ import atexit
 import gc
 import io
 import os
-import random
 import signal
 import sys
-import threading
 import types
 from types import TracebackType
 from typing import Any, NoReturn
@@ -15,6 +13,8 @@ from typing import Any, NoReturn
 _EXIT_FLUSH_FAILED = 120
 _WORK = "/work"
 _USUAL_SOURCE = "main.py"
+_FINALIZERS = (b"__del__", b"weakref", b"finalize")
+_WITH_A_STATE = ("random", "numpy.random")
 
 
 def _open_standard_streams() -> None:
@@ -50,9 +50,9 @@ def begin(order: dict[str, Any]) -> None:
     sys.argv = [order["source"], *order["argv"]]
     if len(order["files"]) > 1 or order["source"] != _USUAL_SOURCE:
         _unload_shadowed(order["files"])
-    random.seed()  # otherwise every fork draws the same numbers
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
+    for name in _WITH_A_STATE:
+        if name in sys.modules:  # otherwise every fork would draw the same numbers
+            sys.modules[name].seed()
     gc.enable()
 
 
@@ -70,8 +70,15 @@ def load(path: str) -> types.CodeType:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: it is not a program.
     """
-    with open(path, "rb") as file:
-        return compile(file.read(), path, "exec", dont_inherit=True)
+    return compile(read(path), path, "exec", dont_inherit=True)
+
+
+def read(path: str) -> bytes:
+    """Returns the bytes of a small file."""
+    fd = os.open(path, os.O_RDONLY)
+    data = os.read(fd, os.fstat(fd).st_size + 1)
+    os.close(fd)
+    return data
 
 
 def new_main(name: str, path: str) -> types.ModuleType:
@@ -102,16 +109,22 @@ def exit_code_of(error: SystemExit) -> int:
     return 1
 
 
-def finish(code: int, module: types.ModuleType) -> NoReturn:
-    """Ends as the interpreter does: threads, exit handlers, finalisers, flush."""
+def finish(code: int, module: types.ModuleType, *, may_have_finalizers: bool) -> NoReturn:
+    """Ends as the interpreter does: threads, exit handlers, finalisers, flush.
+
+    Cycles of garbage are looked for only where something in them can notice: it touches all of
+    the program's memory.
+    """
     try:
-        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - joins the threads
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()  # noqa: SLF001 - joins the threads
     except BaseException as error:  # noqa: BLE001 - a thread's last word
         print_exception(error)
     atexit._run_exitfuncs()  # noqa: SLF001 - what exit() itself calls
     for name in [key for key in module.__dict__ if key != "__builtins__"]:
         module.__dict__[name] = None
-    gc.collect()
+    if may_have_finalizers:
+        gc.collect()
     for stream, failed in ((sys.stdout, _EXIT_FLUSH_FAILED), (sys.stderr, 0)):
         try:
             if stream is not None and not stream.closed:
@@ -134,7 +147,8 @@ def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
     path = f"{_WORK}/{order['source']}"
     begin(order)
     try:
-        code = load(path)
+        source = read(path)
+        code = compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         report_syntax_error(error, kept[0])
     os.close(kept[0])
@@ -150,4 +164,5 @@ def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
     except BaseException as error:  # noqa: BLE001 - the program's own exception
         print_exception(error)
         exit_code = 1
-    finish(exit_code, module)
+    is_simple = len(order["files"]) == 1 and not any(mark in source for mark in _FINALIZERS)
+    finish(exit_code, module, may_have_finalizers=not is_simple)

@@ -9,7 +9,6 @@ where a later call finds it as an argument; a mode says what to do next.
 import ctypes
 import mmap
 import os
-import platform
 import struct
 from enum import IntEnum
 
@@ -107,8 +106,8 @@ def _load() -> int:
     Raises:
         OSError: the kernel lets nothing become executable, or this is another processor.
     """
-    if platform.machine() != "x86_64":
-        raise OSError(f"no machine code for {platform.machine()}")
+    if os.uname().machine != "x86_64":
+        raise OSError(f"no machine code for {os.uname().machine}")
     fd = os.memfd_create("script", os.MFD_CLOEXEC)
     os.write(fd, _CODE)
     executable = mmap.PROT_READ | mmap.PROT_EXEC

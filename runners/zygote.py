@@ -7,6 +7,7 @@ jails (CLONE_PARENT), so that it alone waits for them and knows what they used.
 import gc
 import marshal
 import os
+import signal
 import socket
 import struct
 from collections import OrderedDict
@@ -14,6 +15,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from runners import inhabitants, init, jail, kernel, loopback, view, warmup
 
+_FOR_PROGRAMS = ("program",)
+_FOR_ALL = ("program", "call", "candidate", "tester", "shared", "interactor")
+_KINDS_OF_PROGRAMS = ("exec", "python")
+_FIRST_FD, _LAST_FD = 3, 4096
 _MAX_KNOWN = 16
 _MAX_FDS = 16
 _MAX_ORDER_BYTES = 128 * 1024
@@ -29,7 +34,7 @@ class Zygote(NamedTuple):
     """Whether each run gets namespaces of its own."""
 
 
-def _serve(line: socket.socket) -> NoReturn:
+def _serve(line: socket.socket, harnesses: dict[str, inhabitants.Harness]) -> NoReturn:
     """Forks a jail for each order until the supervisor is gone."""
     known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
     environment: dict[str, str] = {}
@@ -52,14 +57,14 @@ def _serve(line: socket.socket) -> NoReturn:
             os.environ.update(environment)
         pid = made.script.run()
         if pid == 0:
-            inhabitants.live(made)
+            inhabitants.live(made, harnesses)
         for fd in fds:
             os.close(fd)
         line.send(struct.pack("=i", pid))
 
 
-def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote:
-    """Starts a zygote with these modules imported; it closes the descriptors it must not have.
+def _start(modules: list[str], names: tuple[str, ...], *, nested: bool) -> Zygote:
+    """Starts a zygote with these modules and harnesses imported.
 
     Raises:
         OSError: nested namespaces are not to be had here; the message says which step failed.
@@ -68,15 +73,15 @@ def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote
     own = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWNET
     pid = kernel.clone(own if nested else 0)
     if pid == 0:
-        for fd in (ours.fileno(), *close):
-            os.close(fd)
+        os.closerange(_FIRST_FD, theirs.fileno())  # nothing of the supervisor's stays open here
+        os.closerange(theirs.fileno() + 1, _LAST_FD)
         try:
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
             if nested:
                 loopback.build()
                 view.build()
-            warmup.prepare(modules)
+            harnesses = warmup.prepare(modules, names)
         except OSError as error:
             theirs.send(str(error).encode())
             os._exit(1)
@@ -84,12 +89,46 @@ def start(modules: list[str], *, nested: bool, close: tuple[int, ...]) -> Zygote
         gc.collect()
         gc.freeze()
         theirs.send(READY)
-        _serve(theirs)
+        _serve(theirs, harnesses)
     theirs.close()
     answer = ours.recv(4096)
     if answer != READY:
         raise OSError(answer.decode() or "the zygote ended")
     return Zygote(pid, ours, nested)
+
+
+class Nursery:
+    """A small zygote for whole programs, and a larger one for what else Python code is put to.
+
+    Every fork copies the tables of all of its parent's memory, and most runs are whole programs.
+    """
+
+    def __init__(self, modules: list[str], *, nested: bool) -> None:
+        """Starts the first zygote; without nesting, the only one.
+
+        Raises:
+            OSError: nested namespaces are not to be had here.
+        """
+        self._modules = modules
+        self._small = _start(modules, _FOR_PROGRAMS if nested else _FOR_ALL, nested=nested)
+        self._large = None if nested else self._small
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Process ids of the zygotes."""
+        return frozenset(each.pid for each in (self._small, self._large) if each is not None)
+
+    def zygote(self, kind: str) -> Zygote:
+        """Returns the zygote for a kind of run; the larger one is started when first needed.
+
+        Raises:
+            OSError: it does not start.
+        """
+        if kind in _KINDS_OF_PROGRAMS:
+            return self._small
+        if self._large is None:
+            self._large = _start(self._modules, _FOR_ALL, nested=True)
+        return self._large
 
 
 def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
