@@ -53,6 +53,9 @@ class Figures(Model):
     canceled: int
     """Submissions canceled."""
 
+    reused: int
+    """Submissions that took the result of an equal one that was kept."""
+
     retried: int
     """Attempts that a broken sandbox made necessary."""
 
@@ -87,6 +90,7 @@ def figures(now: Counters, before: Counters, seconds: float | None) -> Figures:
         accepted=round(change.get("accepted", 0)),
         finished=finished,
         canceled=round(change.get("canceled", 0)),
+        reused=round(change.get("cache_hits", 0)),
         retried=round(change.get("retried", 0)),
         verdicts=verdicts,
         internal_error_share=broken / finished if finished else None,

@@ -1,6 +1,6 @@
 """Reads what a snapshot is made of: a few commands to Redis, however much work there is."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sandbox_service.dashboard.history import History, Reading, Sample
 from sandbox_service.dashboard.recent import RecentReader
@@ -69,10 +69,15 @@ class Reader:
             pipeline.zcount(keys.WORKERS, now, "+inf")
             pipeline.zrangebyscore(keys.WORKERS, now, "+inf", 0, _WORKERS_SHOWN, withscores=True)
             pipeline.hgetall(keys.UNREADY)
-            count, rows, unready = await pipeline.execute()
-        workers = (_worker(name, lease_end - now, unready) for name, lease_end in rows)
-        return _Crew(tuple(sorted(workers, key=lambda worker: worker.name)), count)
-
-
-def _worker(name: bytes, lease_s: float, unready: dict[bytes, Any]) -> WorkerState:
-    return WorkerState(name=name.decode(), lease_s=lease_s, trouble=unready.get(name, b"").decode())
+            pipeline.hgetall(keys.BUSY)
+            alive, rows, unready, busy = await pipeline.execute()
+        workers = [
+            WorkerState(
+                name=name.decode(),
+                lease_s=lease_end - now,
+                runs_for=busy.get(name, b"").decode(),
+                trouble=unready.get(name, b"").decode(),
+            )
+            for name, lease_end in rows
+        ]
+        return _Crew(tuple(sorted(workers, key=lambda worker: worker.name)), alive)

@@ -16,6 +16,9 @@ class WorkerState(Model):
     lease_s: float
     """Seconds until it counts as dead unless it gives a sign of life."""
 
+    runs_for: str = ""
+    """Tenant whose submissions it runs; empty when it is idle."""
+
     trouble: str = ""
     """Why it takes no jobs; empty when it does."""
 

@@ -14,9 +14,6 @@ TASK = "sandbox_service.worker.tasks.run_submissions"
 DEFAULT_TENANT = "default"
 """Owner of everything where there are no tenants."""
 
-TENANT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,63}$"
-"""Names of tenants are part of the names of RQ queues and jobs."""
-
 WORKERS = "sandbox:workers"
 """Sorted set of worker names, by the time at which their lease ends."""
 
@@ -34,6 +31,9 @@ LANES = "sandbox:lanes"
 
 WAKE = "sandbox:wake"
 """List of tokens; an idle worker that takes one looks for work."""
+
+BUSY = "sandbox:busy"
+"""Hash of the workers that run something, with the tenant whose it is."""
 
 DEAD = "sandbox:dead"
 """Sorted set of submissions that ended as internal errors, by time."""
@@ -56,6 +56,8 @@ SUITE_TTL_S = 7 * 24 * 3600
 SUBMISSION_PREFIX = "sandbox:submission:"
 """Prefix of one hash for each submission: payload, status, attempts, result and reward."""
 
+# Names of tenants are part of the names of RQ queues and jobs.
+_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _JOB_ID = re.compile(r"^[0-9a-f]{32}-([a-z]+)-(.+)$")
 
 
@@ -74,6 +76,11 @@ class Place(NamedTuple):
     def rq_queue(self) -> str:
         """Key of the list of RQ job ids that wait."""
         return f"rq:queue:{self.queue}"
+
+
+def is_tenant(name: str) -> bool:
+    """Tells whether a text can name a tenant."""
+    return _TENANT.fullmatch(name) is not None
 
 
 def reference(tenant: str, name: str) -> str:

@@ -1,13 +1,10 @@
 """The dashboard's routes over figures that a test makes up; it can be stopped and started again."""
 
 import asyncio
-import socket
-import threading
 import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
@@ -18,6 +15,7 @@ from sandbox_service.dashboard.snapshot import Recent, Snapshot, WorkerState
 from sandbox_service.dashboard.stream import Past, Trouble, event
 from sandbox_service.schema.job import QueueState
 from sandbox_service.schema.result import Result
+from tests.served import Served
 
 LANES = ("interactive", "train", "eval")
 _PERIOD_S = 0.1
@@ -66,47 +64,23 @@ def make_recent(result: Result, **overrides: Any) -> Recent:
     return Recent.model_validate(fields)
 
 
-class StubService:
+class StubService(Served):
     """Tells every watcher the current snapshot, ten times a second."""
 
     def __init__(self, *, key: str = "") -> None:
+        super().__init__(self._app)
         self.snapshot = make_snapshot()
         self.past: tuple[Sample, ...] = ()
         self.results: dict[str, Result] = {}
         self.trouble = ""
         self.is_silent = False
         self._key = key
-        self._port = 0
-        self._server: uvicorn.Server | None = None
-        self._thread = threading.Thread()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> None:
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", self._port))
-        # Whoever comes before the server is up waits for it.
-        listener.listen()
-        self._port = listener.getsockname()[1]
-        config = uvicorn.Config(self._app(), log_config=None, timeout_graceful_shutdown=0)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([listener],))
-        self._thread.start()
-
-    def stop(self) -> None:
-        if self._server is not None:
-            self._server.should_exit = True
-            self._thread.join()
-            self._server = None
 
     def _app(self) -> FastAPI:
         app = FastAPI()
         app.include_router(dashboard.router)
         app.get("/v1/events", response_model=None)(self._events)
-        app.get("/v1/submissions/{name}", response_model=None)(self._look)
+        app.get("/v1/recent/{tenant}/{name}", response_model=None)(self._look)
         return app
 
     def _refusal(self, request: Request) -> Response | None:
@@ -121,17 +95,17 @@ class StubService:
 
     async def _told(self) -> AsyncIterator[bytes]:
         yield event("past", Past(samples=self.past))
-        while self._server is not None and not self._server.should_exit:
+        while not self.is_stopping:
             if self.trouble:
                 yield event("trouble", Trouble(code="queue_unavailable", detail=self.trouble))
             elif not self.is_silent:
                 yield event("snapshot", self.snapshot.model_copy(update={"at": time.time()}))
             await asyncio.sleep(_PERIOD_S)
 
-    async def _look(self, request: Request, name: str) -> Response:
+    async def _look(self, request: Request, tenant: str, name: str) -> Response:
         if (refusal := self._refusal(request)) is not None:
             return refusal
-        result = self.results.get(name)
+        result = self.results.get(name) if tenant == "default" else None
         if result is None:
             detail = f"no submission {name!r}"
             return JSONResponse({"code": "not_found", "detail": detail}, 404)

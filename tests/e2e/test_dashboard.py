@@ -189,7 +189,7 @@ def test_submission_is_found_by_its_id(page, service):
     page.keyboard.press("Enter")
     expect(page.locator("#detail-body")).to_contain_text("no submission 'nobody'")
     page.keyboard.press("Escape")
-    page.get_by_label("Open by id").fill("one")
+    page.get_by_label("Open by id").fill("default/one")
     page.keyboard.press("Enter")
     expect(page.locator("#detail pre").first).to_have_text("x")
 
@@ -204,8 +204,8 @@ def test_lost_service_is_told_and_its_return_is_seen(page, service):
     expect(page.locator("#banner")).to_contain_text("Shown are figures of")
     expect(page.locator("body")).to_have_class("old")
     expect(page.locator("#recent tbody tr")).to_have_count(1)
+    expect(page.get_by_role("button", name="Try now")).to_be_visible()
     service.start()
-    page.get_by_role("button", name="Try now").click()
 
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     expect(page.locator("#banner")).to_be_hidden()

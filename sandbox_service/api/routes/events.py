@@ -1,4 +1,7 @@
-"""`/v1/events`: what the dashboard shows, as server-sent events for whoever watches."""
+"""`/v1/events`: what the dashboard shows, as server-sent events for whoever watches.
+
+`/v1/recent` opens any tenant's submission for it; both need the scope `admin`.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,11 +9,16 @@ from contextlib import asynccontextmanager, suppress
 from typing import cast
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
-from sandbox_service.api.service import Service
+from sandbox_service.api.documents import problems
+from sandbox_service.api.routes.submissions import state_json
+from sandbox_service.api.service import Service, service_of
 from sandbox_service.dashboard.reader import Reader
 from sandbox_service.dashboard.stream import PERIOD_S, Feed
+from sandbox_service.queue.connection import redis_errors
+from sandbox_service.queue.keys import reference
+from sandbox_service.schema.job import JobState
 
 
 @asynccontextmanager
@@ -27,11 +35,11 @@ async def _reading(app: FastAPI) -> AsyncIterator[None]:
         await reading
 
 
+router = APIRouter(tags=["dashboard"], lifespan=_reading)
+
+
 # An endless answer is nothing that tools which try out a schema can deal with.
-router = APIRouter(tags=["dashboard"], lifespan=_reading, include_in_schema=False)
-
-
-@router.get("/v1/events")
+@router.get("/v1/events", include_in_schema=False)
 async def events(request: Request) -> StreamingResponse:
     """Tell every few seconds how the service is.
 
@@ -43,3 +51,15 @@ async def events(request: Request) -> StreamingResponse:
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+@router.get(
+    "/v1/recent/{tenant}/{submission_id}",
+    response_model=JobState,
+    responses=problems(401, 403, 404, 503),
+)
+async def recent(request: Request, tenant: str, submission_id: str) -> Response:
+    """Tell where a submission of any tenant is, with its result once it is finished."""
+    with redis_errors():
+        states = await service_of(request).broker.states([reference(tenant, submission_id)])
+    return Response(state_json(states[0]), media_type="application/json")

@@ -117,7 +117,8 @@ byId("reconnect").addEventListener("click", () => stream.start());
 byId("forget-key").addEventListener("click", () => { forgetKey(); stream.start(); });
 byId("find").addEventListener("submit", (submitted) => {
   submitted.preventDefault();
-  openDetail(submitted.target.elements.id.value.trim());
+  const [id, tenant = "default"] = submitted.target.elements.id.value.trim().split("/").reverse();
+  openDetail(tenant, id);
 });
 new ResizeObserver(drawCharts).observe(byId("depth"));
 choose("latest");

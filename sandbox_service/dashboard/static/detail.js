@@ -10,15 +10,16 @@ import { problemText } from "./stream.js";
 const LONGEST_TEXT = 64 * 1024;
 const MOST_TESTS = 200;
 
-export async function openDetail(id) {
+export async function openDetail(tenant, id) {
   const dialog = byId("detail");
-  byId("detail-title").textContent = id;
+  const title = tenant === "default" ? id : `${tenant}/${id}`;
+  byId("detail-title").textContent = title;
   show(empty("Reading…"));
   if (!dialog.open) dialog.showModal();
   byId("detail-title").focus();
   try {
-    const response = await fetch(`v1/submissions/${encodeURIComponent(id)}`, { headers: authorization(), cache: "no-store" });
-    if (byId("detail-title").textContent !== id) return; // another one was opened meanwhile
+    const response = await fetch(`v1/recent/${encodeURIComponent(tenant)}/${encodeURIComponent(id)}`, { headers: authorization(), cache: "no-store" });
+    if (byId("detail-title").textContent !== title) return; // another one was opened meanwhile
     if (!response.ok) throw new Error(await problemText(response));
     const state = await response.json();
     if (state.result) show(...result(state.result));

@@ -63,7 +63,7 @@ export function drawRewards(figures) {
     return el("div", { class: "column-box", role: "listitem", title: `${name}: ${number}` },
       el("span", { class: "column-count" }, number ? count(number) : ""),
       el("span", { class: "column-track" }, bar), el("span", { class: "column-name" }, name));
-  })), el("p", { class: "note" }, "“none” is no information: our failures and cancelled work. It is never a zero."));
+  })), el("p", { class: "note" }, "“none” is no information, because we failed. It is never a zero."));
 }
 
 function rangeOf({ above, upto }) {
@@ -77,7 +77,8 @@ export function drawTimes(figures) {
     [row("Wait", figures.wait), row("Run", figures.run)]),
   el("dl", { class: "facts" },
     fact("Accepted", count(figures.accepted)), fact("Finished", count(figures.finished)),
-    fact("Canceled", count(figures.canceled)), fact("Retried", count(figures.retried))));
+    fact("Canceled", count(figures.canceled)), fact("Reused", count(figures.reused)),
+    fact("Retried", count(figures.retried))));
 }
 
 export function fact(name, value) {
@@ -90,6 +91,10 @@ export function drawLanes({ lanes }) {
     el("td", {}, count(lane.started)), el("td", {}, duration(lane.depth ? lane.oldest_s : null))))));
 }
 
+function runsFor(tenant) {
+  return tenant === "default" ? "busy" : `busy for ${tenant}`;
+}
+
 export function drawWorkers({ workers, worker_count: number }) {
   if (!number) {
     put("workers", empty("No worker is alive. What is accepted waits until one is: sandbox-service worker"));
@@ -97,7 +102,7 @@ export function drawWorkers({ workers, worker_count: number }) {
   }
   const rows = workers.map((worker) => el("tr", { class: worker.trouble ? "warn" : "" },
     el("th", { scope: "row", class: "mono" }, worker.name),
-    el("td", {}, worker.trouble || "takes jobs"),
+    el("td", {}, worker.trouble || (worker.runs_for ? runsFor(worker.runs_for) : "idle")),
     el("td", {}, `renews within ${duration(Math.max(0, worker.lease_s))}`)));
   put("workers", el("div", { class: "scroll" }, table("Workers alive", ["Name", "State", "Sign of life"], rows)),
     number > workers.length ? el("p", { class: "note" }, `and ${count(number - workers.length)} more`) : null);

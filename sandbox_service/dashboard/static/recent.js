@@ -40,9 +40,9 @@ export class RecentList {
 
   row(each) {
     const cell = (at, ...content) => el("td", { "data-name": HEAD[at] }, ...content);
-    return el("tr", { onclick: () => this.open(each.id) },
+    return el("tr", { onclick: () => this.open(each.tenant, each.id) },
       el("th", { scope: "row" }, el("button", {
-        type: "button", class: "link mono", onclick: (clicked) => { clicked.stopPropagation(); this.open(each.id); },
+        type: "button", class: "link mono", onclick: (clicked) => { clicked.stopPropagation(); this.open(each.tenant, each.id); },
       }, each.id), each.tenant === "default" ? null : el("span", { class: "tenant" }, each.tenant)),
       cell(1, badge(each.status === "canceled" ? "canceled" : each.verdict)),
       cell(2, reward(each.reward)), cell(3, each.verdict ? `${each.passed} of ${each.total}` : "large result"),
