@@ -121,7 +121,7 @@ class Group:
         for folder in self._folders.values():
             for _ in range(_REMOVE_TRIES):
                 try:
-                    os.rmdir(folder)
+                    folder.rmdir()
                     break
                 except FileNotFoundError:
                     break

@@ -122,6 +122,8 @@ class LocalSandbox:
         )
 
     def execute(self, execution: Execution) -> ExecutionReport:
+        if self._process.returncode is not None:
+            raise SandboxDied("the sandbox is closed")
         return self._session.execute(execution)
 
     def set_memory(self, memory_bytes: int) -> None:

@@ -64,7 +64,8 @@ class Session:
         """
         for piece in _frame(execution):
             self._transport.send(piece)
-        timeout_s = _GRACE_S + max(step.limits.wall_backstop_s for step in _steps(execution))
+        longest_s = max((step.limits.wall_backstop_s for step in _steps(execution)), default=0.0)
+        timeout_s = _GRACE_S + longest_s
         gathered = _Gathered(len(execution.runs))
         while not gathered.done:
             gathered.take(stream.read_frame(self._transport, timeout_s))
