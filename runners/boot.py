@@ -1,7 +1,8 @@
 """The first text that a sandbox's interpreter runs: takes the runner from the stream, starts it.
 
 Nothing of the host is mounted for it. The stream begins with one line, the size of a JSON object
-{"modules": {name: source}, "warm": [modules to import], "nested": bool}, then the object, then frames.
+{"modules": {name: source}, "warm": [modules to import], "nested": bool}, then the object, then
+frames.
 """
 
 import importlib

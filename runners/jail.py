@@ -100,17 +100,17 @@ def _write_file(script: Script, path: str, content: str) -> None:
 def _mount(script: Script, allowed: dict[str, Any]) -> None:
     """One bounded file system for /work, /tmp and /dev/shm, and a /proc of its own processes."""
     options = f"size={allowed['disk_bytes']},nr_inodes={allowed['inodes']},mode=700"
-    _mount_one(script, "run", view.TMP, "tmpfs", _MOUNT_FLAGS, options)
+    _mount_one(script, "run", view.TMP, "tmpfs", flags=_MOUNT_FLAGS, options=options)
     for index, path in enumerate(view.WRITABLE):  # /tmp comes last and covers the folders
         folder = f"{view.TMP}/{index}"
         script.call(f"mkdir for {path}", Call.MKDIR, script.text(folder), 0o700)
-        _mount_one(script, folder, path, "", kernel.MS_BIND, "")
-    flags = _MOUNT_FLAGS | kernel.MS_NOEXEC
-    _mount_one(script, "proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
+        _mount_one(script, folder, path, "", flags=kernel.MS_BIND)
+    flags, options = _MOUNT_FLAGS | kernel.MS_NOEXEC, "subset=pid,hidepid=invisible"
+    _mount_one(script, "proc", "/proc", "proc", flags=flags, options=options)
 
 
 def _mount_one(
-    script: Script, source: str, target: str, kind: str, flags: int, options: str
+    script: Script, source: str, target: str, kind: str, *, flags: int, options: str = ""
 ) -> None:
     script.call(
         f"mount {target}",

@@ -84,6 +84,17 @@ def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery) -> None:
         del request  # before the next one comes: either may be large
 
 
+def _stand_without_nesting() -> None:
+    """Hides this process from the programs that will see it.
+
+    Raises:
+        OSError: the kernel has nothing to keep them from it.
+    """
+    if not landlock.abi():
+        raise OSError("neither nested namespaces nor Landlock")
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+
+
 def main(modules: list[str], *, nested: bool) -> None:
     """Runs until the host closes the stream.
 
@@ -95,10 +106,8 @@ def main(modules: list[str], *, nested: bool) -> None:
     for number in (0, 1):
         os.dup2(null, number)
     try:
-        if not (nested or landlock.abi()):
-            raise OSError("neither nested namespaces nor Landlock")
         if not nested:
-            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # programs see this process
+            _stand_without_nesting()
         stage.clear()
         nursery = zygote.Nursery(modules, nested=nested)
     except OSError as error:

@@ -1,7 +1,6 @@
 """The folder from which programs are taken: written by the supervisor, read-only for every run."""
 
 import os
-import shutil
 
 from runners import view
 
@@ -20,12 +19,11 @@ def _path_of(relative: str) -> str:
 
 def clear() -> None:
     """Empties the stage. No run is alive, and no run could ever write here."""
-    for name in os.listdir(view.PROGRAM):
-        path = os.path.join(view.PROGRAM, name)
-        if os.path.isdir(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)
+    for folder, folders, files in os.walk(view.PROGRAM, topdown=False):
+        for name in files:
+            os.unlink(os.path.join(folder, name))
+        for name in folders:
+            os.rmdir(os.path.join(folder, name))
 
 
 def put(files: dict[str, bytes], mode: int) -> None:
