@@ -53,18 +53,20 @@ def verdict_of_start(report: RunReport, *, limits: Limits) -> Verdict | None:
 
 
 def detail_of_run(report: RunReport, *, limits: Limits | None = None) -> str:
-    """Tells in a sentence how a run ended; empty when it exited with 0 within its limits."""
+    """Tells in a sentence how a run ended; empty when it exited with 0 within its limits.
+
+    What was measured stands in the usage: the sentence is the same whenever the verdict is.
+    """
     limits = limits or Limits()
     usage = report.usage
-    late = f"CPU time {usage.cpu_time_s:.2f} s, limit {limits.cpu_time_s:g} s"
+    late = f"more CPU time than the limit of {limits.cpu_time_s:g} s"
     if report.syntax_error:
         return report.syntax_error
     if report.ending in _BY_ITSELF and usage.cpu_time_s > limits.cpu_time_s:
         return late
     sentences = {
         Ending.CPU_LIMIT: late,
-        Ending.WALL_LIMIT: f"wall time {usage.wall_time_s:.2f} s, "
-        f"limit {limits.wall_backstop_s:g} s",
+        Ending.WALL_LIMIT: f"more wall time than the limit of {limits.wall_backstop_s:g} s",
         Ending.MEMORY_LIMIT: f"more memory than the limit of {limits.memory_bytes / MIB:g} MiB",
         Ending.OUTPUT_LIMIT: f"more output than the limit of {limits.output_bytes} bytes",
         Ending.SIGNALED: f"ended by {_name_of_signal(report.signal)}",
