@@ -12,7 +12,7 @@ import structlog
 import typer
 from pydantic import SecretStr
 
-from sandbox_service import commands
+from sandbox_service import administration, commands
 from sandbox_service.api.app import create_app
 from sandbox_service.api.server import bind, run_api, url_of
 from sandbox_service.errors import SandboxServiceError, SettingsError
@@ -40,6 +40,7 @@ _ISOLATION = {
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 commands.register(app)
+administration.register(app)
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on.")]
 Port = Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one.")]

@@ -158,7 +158,7 @@ class Settings(BaseSettings):
     """Attack the walls when a worker starts, and refuse to serve where one does not hold."""
 
     allow_shared_process: bool = True
-    """Run tests that need the candidate's own process; false refuses submissions with such tests."""
+    """Run tests that need the candidate's own process; false refuses submissions that have some."""
 
     allow_exit_code_tests: bool = True
     """Take tests whose evidence is the program's own exit code; false refuses them."""

@@ -61,6 +61,18 @@ class EmbeddedRedis:
         """Process id while it is started."""
         return None if self._process is None else self._process.pid
 
+    def is_in_use(self) -> bool:
+        """Tells whether a service runs in the folder; what it has, it keeps."""
+        lock = self._folder / "lock"
+        if not lock.exists():
+            return False
+        with lock.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
     def start(self) -> None:
         """Starts and waits until the data is loaded.
 

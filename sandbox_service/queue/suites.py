@@ -9,7 +9,7 @@ import redis
 import redis.asyncio
 from pydantic import Field
 
-from sandbox_service.errors import NotFound
+from sandbox_service.errors import NotFound, TamperedData
 from sandbox_service.queue import keys
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.submission import MAX_TESTS
@@ -35,7 +35,7 @@ class SuiteRef(Model):
 async def store_suite(connection: redis.asyncio.Redis, suite: Suite) -> SuiteRef:
     """Stores tests under the digest of their content; the same tests are stored once."""
     content = suite.model_dump_json(exclude_unset=True).encode()
-    digest = f"sha256:{sha256(content).hexdigest()}"
+    digest = _digest(content)
     await connection.set(keys.suite(digest), content, ex=keys.SUITE_TTL_S)
     return SuiteRef(suite=digest)
 
@@ -64,6 +64,7 @@ class SuiteReader:
 
         Raises:
             NotFound: it is not stored, or no longer.
+            TamperedData: it is not what was stored.
         """
         return self._cached(digest)
 
@@ -71,4 +72,10 @@ class SuiteReader:
         content = cast("bytes | None", self._redis.get(keys.suite(digest)))
         if content is None:
             raise NotFound(f"suite {digest} is not stored", field="suite")
+        if _digest(content) != digest:
+            raise TamperedData(f"suite {digest} was changed in Redis")
         return Suite.model_validate_json(content).tests
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{sha256(content).hexdigest()}"

@@ -29,6 +29,16 @@ _COUNTERS = {
     "accepted": "Submissions accepted",
     "canceled": "Submissions canceled",
     "retried": "Attempts that a broken sandbox made necessary",
+    "late": "Submissions not run because their deadline had passed",
+    "shared": "Submissions that took the result of an equal one, run once for both",
+    "cache_hits": "Submissions that found a result in the cache",
+    "cache_misses": "Submissions that asked the cache and were run",
+}
+_GAUGES = {
+    "depth": "Submissions waiting",
+    "started": "Submissions being run",
+    "workers": "Workers that take submissions",
+    "oldest_s": "Seconds for which the oldest submission has been waiting",
 }
 _VERDICT = "verdict:"
 
@@ -108,12 +118,18 @@ class _Shared:
         )
 
     def _gauges(self) -> Iterator[Metric]:
-        for attribute, text in (
-            ("depth", "Submissions waiting"),
-            ("started", "Submissions being run"),
-            ("workers", "Workers alive"),
-        ):
-            gauge = GaugeMetricFamily(f"sandbox_queue_{attribute}", text, labels=["queue"])
+        for attribute, text in _GAUGES.items():
+            name = attribute.replace("_s", "_seconds") if attribute.endswith("_s") else attribute
+            gauge = GaugeMetricFamily(f"sandbox_queue_{name}", text, labels=["queue"])
             for queue in self._queues:
                 gauge.add_metric([queue.name], queue.model_dump()[attribute])
             yield gauge
+        yield GaugeMetricFamily(
+            "sandbox_internal_error_ratio",
+            "Share of all results that carry no information because the service failed",
+            value=self._internal_error_share(),
+        )
+
+    def _internal_error_share(self) -> float:
+        total = sum(value for field, value in self._counters.items() if field.startswith(_VERDICT))
+        return self._counters.get(f"{_VERDICT}internal_error", 0) / total if total else 0.0

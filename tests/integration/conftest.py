@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +18,8 @@ from tests.factories import make_languages
 _FAKE_WORKER = Path(__file__).parent / "fake_worker.py"
 _ROOT = Path(__file__).parents[2]
 
-StartWorker = Callable[[str], "subprocess.Popen[bytes]"]
+StartWorker = Callable[..., "subprocess.Popen[bytes]"]
+Connect = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
 
 @pytest.fixture
@@ -24,10 +27,10 @@ def start_worker(redis_url: str) -> Iterator[StartWorker]:
     """Starts workers by name; those that live at the end of the test are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str) -> "subprocess.Popen[bytes]":
+    def start(name: str, **environment: str) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [sys.executable, str(_FAKE_WORKER), redis_url, name],
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            env={**os.environ, "PYTHONPATH": str(_ROOT), **environment},
         )
         started.append(process)
         return process
@@ -39,13 +42,24 @@ def start_worker(redis_url: str) -> Iterator[StartWorker]:
 
 
 @pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """An HTTP client of an application whose Redis is real."""
-    settings = Settings(max_body_bytes=100_000, max_queue_depth=50)
-    app = create_app(settings, make_languages(), redis_url)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-    ):
+def connect(redis_url: str) -> Connect:
+    """Makes a client of an application with the given settings, whose Redis is real."""
+
+    @asynccontextmanager
+    async def connected(**settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+        app = create_app(Settings(**settings), make_languages(), redis_url)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
+        ):
+            yield client
+
+    return connected
+
+
+@pytest.fixture
+async def client(connect: Connect) -> AsyncIterator[httpx.AsyncClient]:
+    """An HTTP client of an application that takes little at once."""
+    async with connect(max_body_bytes=100_000, max_queue_depth=50) as client:
         yield client

@@ -20,6 +20,8 @@ from sandbox_service.queue.connection import redis_errors
 from sandbox_service.queue.keys import reference
 from sandbox_service.schema.job import JobState
 
+_CANCEL_AGAIN_S = 0.1
+
 
 @asynccontextmanager
 async def _reading(app: FastAPI) -> AsyncIterator[None]:
@@ -30,9 +32,12 @@ async def _reading(app: FastAPI) -> AsyncIterator[None]:
     app.state.feed = feed
     reading = asyncio.create_task(feed.run(PERIOD_S))
     yield
-    reading.cancel()
+    while not reading.done():
+        # A cancellation that meets the end of a read from Redis can get lost.
+        reading.cancel()
+        await asyncio.wait((reading,), timeout=_CANCEL_AGAIN_S)
     with suppress(asyncio.CancelledError):
-        await reading
+        reading.result()
 
 
 router = APIRouter(tags=["dashboard"], lifespan=_reading)

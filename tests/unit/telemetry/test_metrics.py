@@ -38,3 +38,17 @@ def test_queues_are_gauges() -> None:
 
 def test_what_never_happened_is_zero() -> None:
     assert "sandbox_submissions_canceled_total 0.0" in _text()
+
+
+def test_oldest_submission_is_a_gauge() -> None:
+    queue = QueueState(name="eval", depth=1, started=0, workers=1, oldest_s=2.5)
+    text = HttpMetrics().render({}, [queue]).decode()
+
+    assert 'sandbox_queue_oldest_seconds{queue="eval"} 2.5' in text
+
+
+@pytest.mark.parametrize(("internal", "share"), [(0, "0.0"), (1, "0.25")])
+def test_share_of_internal_errors_is_told(internal: int, share: str) -> None:
+    counters = {"verdict:accepted": 3.0, "verdict:internal_error": float(internal)}
+
+    assert f"sandbox_internal_error_ratio {share}" in _text(**counters)
