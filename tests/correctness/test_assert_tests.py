@@ -211,11 +211,13 @@ FORGED = {
         "g = (i for i in [1])\nassert f(g)",
     ),
     "raw request for globals": (
-        "import gc\ndef f(g):\n"
-        "  line = next(o for o in gc.get_objects() if type(o).__name__ == 'Line')\n"
-        "  for name in ('__globals__', '__code__', '__closure__', '__init__', 'gi_frame'):\n"
-        "    try: return line.ask('getattr', 0, (name,), {})\n"
-        "    except AttributeError: pass",
+        (
+            "import gc\ndef f(g):\n"
+            "  line = next(o for o in gc.get_objects() if type(o).__name__ == 'Line')\n"
+            "  for name in ('__globals__', '__code__', '__closure__', '__init__', 'gi_frame'):\n"
+            "    try: return line.ask('getattr', 0, (name,), {})\n"
+            "    except AttributeError: pass"
+        ),
         "g = lambda: 1\nassert f(g)",
     ),
 }

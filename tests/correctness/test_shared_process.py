@@ -26,14 +26,18 @@ FITTING = {
     ),
     "patched input": (
         "def f(): return int(input()) + 1",
-        "from unittest.mock import patch\n"
-        "def test_f():\n  with patch('builtins.input', return_value='3'): assert f() == 4",
+        (
+            "from unittest.mock import patch\n"
+            "def test_f():\n  with patch('builtins.input', return_value='3'): assert f() == 4"
+        ),
     ),
     "library that asks for frames": (
-        "import dataclasses, enum, logging\nfrom collections import namedtuple\n"
-        "P = namedtuple('P', 'x')\nclass E(enum.Enum): A = 1\n"
-        "@dataclasses.dataclass\nclass D: x: int = 1\nlogging.warning('hi')\n"
-        "def f(): return P(1).x + D().x",
+        (
+            "import dataclasses, enum, logging\nfrom collections import namedtuple\n"
+            "P = namedtuple('P', 'x')\nclass E(enum.Enum): A = 1\n"
+            "@dataclasses.dataclass\nclass D: x: int = 1\nlogging.warning('hi')\n"
+            "def f(): return P(1).x + D().x"
+        ),
         "import asyncio\nassert f() == 2",
     ),
 }
