@@ -183,7 +183,7 @@ local s = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local burst, per_second = tonumber(ARGV[3]), tonumber(ARGV[2])
 local tokens = tonumber(s[1] or burst) + (now - tonumber(s[2] or now)) * per_second
 tokens = math.min(tokens, burst)
-if tokens <= 0 then return string.format('%.3f', 1 / per_second - tokens / per_second) end
+if tokens < 1 then return string.format('%.3f', (1 - tokens) / per_second) end
 redis.call('HSET', KEYS[1], 'tokens', tokens - tonumber(ARGV[1]),
            'at', string.format('%.6f', now))
 redis.call('EXPIRE', KEYS[1], 86400)

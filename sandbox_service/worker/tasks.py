@@ -117,7 +117,7 @@ class SubmissionRunner:
                 return self._try(ref, payload, claim.attempt)
         except EngineUnavailable:
             raise
-        except (RequestError, ValueError) as error:
+        except (RequestError, TamperedData, ValueError) as error:
             reason = f"it cannot be run: {error}"
         except Exception as error:  # noqa: BLE001 - whatever it is, there is an answer
             _log.exception("job_failed")
