@@ -56,12 +56,12 @@ def build(order: Order, fds: Sequence[int], init_fd: int) -> Jail:
     roles = dict(zip(order["roles"], fds, strict=True))
     script = Script()
     script.call("clone", Call.CLONE, _flags(order), mode=Mode.RETURN_UNLESS_ZERO)
+    # The one before left it closed, and its own /proc/self with it.
+    script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1)
     if order["nested"]:
         for path, content in view.ID_MAPS:
             _write_file(script, path, content)
         _mount(script, order["limits"])
-    else:  # the runner itself is not dumpable there, and its /proc/self would be closed
-        script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1)
     _write_file(script, "/proc/self/oom_score_adj", "1000")  # the kernel shall pick the program
     script.call("chdir", Call.CHDIR, script.text(view.WORK))
     for path in order["files"]:
@@ -202,6 +202,8 @@ def _start(script: Script, order: Order) -> None:
     if not order["nested"]:
         _be_program(script, order)
         return
+    # Until it is a program of its own, init has the zygote's memory; the run must not reach it.
+    script.call("not dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 0)
     sharing = kernel.CLONE_VM | kernel.CLONE_VFORK if order["harness"] is None else 0
     started = script.call("start", Call.CLONE, sharing | signal.SIGCHLD, mode=Mode.JUMP_UNLESS_ZERO)
     _be_program(script, order)
@@ -215,6 +217,7 @@ def _be_program(script: Script, order: Order) -> None:
         _execute(script, order["argv"], order["env"])
     else:
         script.call("close", Call.CLOSE_RANGE, _INIT_FD, STATUS_FD)
+        script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1)
         script.end()
 
 
