@@ -16,7 +16,7 @@ BY_NAME = {attack.name: attack for attack in WITH_LIMITS}
 HOLES = {
     "posture": [holes.KEPT_RIGHTS],
     "environment": [holes.KEPT_STATUS],
-    "init": [holes.NO_LANDLOCK, holes.DUMPABLE, holes.NO_FILTER],
+    "init": [holes.LATE_INIT, holes.DUMPABLE],
     "files": [holes.WRITABLE_ROOT],
     "namespaces": [holes.NO_FILTER, holes.NO_LANDLOCK],
     "kernel": [holes.NO_FILTER],
@@ -74,6 +74,10 @@ def test_attack_gets_through_where_its_wall_is_missing(weak, name):
 def test_attack_on_ports_gets_through_where_the_kernel_remembers_them(weak):
     (detail,) = attacks_through(weak(holes.REMEMBERED_PORTS), "leftovers")
     assert "Address already in use" in detail
+
+
+def test_init_is_closed_already_while_it_is_still_being_made(weak):
+    assert attacks_through(weak(holes.LATE_INIT), "init") == []
 
 
 def test_copy_without_holes_holds(weak):

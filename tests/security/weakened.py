@@ -8,12 +8,22 @@ from sandbox_service.settings import Settings
 Replacement = tuple[str, str, str]
 """File, text in it, and what stands there instead."""
 
-NO_FILTER = ("seccomp.py", "_tree(_ranges(), _blocks())", "_ret(_ALLOW)")
+NO_FILTER = ("jail.py", 'script.call("seccomp", Call.SECCOMP', 'script.call("seccomp", Call.GETTID')
 NO_LANDLOCK = ("jail.py", "if _LANDLOCK_ABI:", "if False:")
 DUMPABLE = ("jail.py", "kernel.PR_SET_DUMPABLE, 0)", "kernel.PR_SET_DUMPABLE, 1)")
+# For 50 ms, the jail's init is still the process that set it up, with the interpreter's memory.
+LATE_INIT = (
+    "jail.py",
+    '    script.call("keep", Call.DUP2, STATUS_FD, 0)\n',
+    (
+        '    script.call("keep", Call.DUP2, STATUS_FD, 0)\n'
+        '    pause = script.data(struct.pack("=qq", 0, 50_000_000))\n'
+        '    script.call("pause", 35, pause, 0, mode=Mode.IGNORE)\n'
+    ),
+)
 OPEN_PROC = ("jail.py", '"subset=pid,hidepid=invisible"', '""')
 KEPT_RIGHTS = ("jail.py", "        _drop_capabilities(script)\n", "        pass\n")
-KEPT_STATUS = ("jail.py", "Call.CLOSE_RANGE, STATUS_FD, STATUS_FD", "Call.CLOSE_RANGE, 98, 98")
+KEPT_STATUS = ("jail.py", "Call.CLOSE_RANGE, _INIT_FD, STATUS_FD)", "Call.CLOSE_RANGE, 97, 97)")
 WRITABLE_ROOT = ("view.py", 'kernel.mount("none", ".", None, _REBIND | _READ_ONLY)', "pass")
 SHARED_IPC = ("jail.py", "    | kernel.CLONE_NEWIPC\n", "")
 SHARED_PIDS = ("jail.py", "    | kernel.CLONE_NEWPID\n", "")
