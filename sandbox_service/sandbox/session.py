@@ -167,8 +167,10 @@ class _Gathered:
             self._artifacts[str(item["path"])] = bytes(item["content"])
         elif kind == "compile":
             self._compile = RunReport.model_validate(item)
-        else:
+        elif kind == "run":
             self._runs.append(RunReport.model_validate(item))
+        else:
+            raise ValueError(f"kind {kind!r}")
 
     def report(self, execution: Execution) -> ExecutionReport:
         """Returns the whole.
