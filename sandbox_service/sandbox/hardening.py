@@ -95,6 +95,7 @@ def _file_systems(spec: ContainerSpec) -> dict[str, str]:
     }
     if not spec.nested:
         folders["/work"] = f"rw,exec,{own},size={_RUN_BYTES},nr_inodes=4k"
+        folders["/dev/shm"] = f"rw,{own},size={MIB},nr_inodes=1k"  # noqa: S108
     return folders
 
 

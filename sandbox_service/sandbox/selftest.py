@@ -4,7 +4,7 @@ Each attack is a program under `attacks/`. It prints `LEAK:` and what it reached
 attack that says neither, or ends otherwise than expected, has not shown that the wall holds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from sandbox_service.schema.run import Ending, Execution, RunKind, RunReport, Ru
 
 _FOLDER = Path(__file__).parent / "attacks"
 _SOURCE = "main.py"
+_PROGRAM = b"import sys\nexec(open(f'attacks/{sys.argv[1]}.py').read())\n"
 _USED_ONCE = "container"
 _DETAIL_CHARS = 300
 _USUAL = Limits()
@@ -88,20 +89,20 @@ WITH_LIMITS = (
 
 
 def breaches(source: SandboxSource, image: str, attacks: Iterable[Attack]) -> list[Breach]:
-    """Runs attacks one after the other and returns those that were not held.
+    """Runs attacks one after the other in one sandbox and returns those that were not held.
 
     Raises:
         SandboxError: no sandbox could run them.
     """
-    found = []
-    for attack in attacks:
-        report = source.execute(_execution(attack, image), fresh=False)
-        if attack.needs_nesting and report.sandbox and report.sandbox.isolation == _USED_ONCE:
-            continue
-        found += [Breach(attack, detail) for run in report.runs if (detail := _leak(attack, run))][
-            :1
-        ]
-    return found
+    runs = [attack for attack in attacks for _ in range(attack.times)]
+    report = source.execute(_execution(runs, image), fresh=False)
+    is_nested = report.sandbox is None or report.sandbox.isolation != _USED_ONCE
+    found: dict[str, Breach] = {}
+    for attack, run in zip(runs, report.runs, strict=True):
+        detail = _leak(attack, run)
+        if detail and (is_nested or not attack.needs_nesting):
+            found.setdefault(attack.name, Breach(attack, detail))
+    return list(found.values())
 
 
 def require_walls(source: SandboxSource, image: str, attacks: Iterable[Attack] = AT_START) -> None:
@@ -119,13 +120,17 @@ def require_walls(source: SandboxSource, image: str, attacks: Iterable[Attack] =
         raise WallBroken(f"walls that do not hold here: {told}")
 
 
-def _execution(attack: Attack, image: str) -> Execution:
-    run = RunRequest(kind=RunKind.PYTHON, limits=attack.limits)
+def _execution(attacks: Sequence[Attack], image: str) -> Execution:
+    """All of them are one program, so that engines whose sandboxes are used once need one."""
+    files = {f"attacks/{attack.name}.py": attack.code() for attack in attacks}
     return Execution(
         image=image,
         source=_SOURCE,
-        files={_SOURCE: attack.code()},
-        runs=(run,) * attack.times,
+        files={_SOURCE: _PROGRAM, **files},
+        runs=tuple(
+            RunRequest(kind=RunKind.PYTHON, argv=(attack.name,), limits=attack.limits)
+            for attack in attacks
+        ),
         env=_ENVIRONMENT,
     )
 

@@ -18,7 +18,7 @@ POSTURE, MEMORY = (
 @pytest.fixture
 def examine():
     def found(attack, program) -> list[str]:
-        pool = Pool(FakeEngine({attack.code(): program}), Settings())
+        pool = Pool(FakeEngine({selftest._PROGRAM: program}), Settings())
         try:
             return [breach.detail for breach in selftest.breaches(pool, "python", [attack])]
         finally:
@@ -75,7 +75,11 @@ def test_broken_wall_is_named_with_what_should_be_true():
 def test_second_run_of_an_attack_is_looked_at_as_well(examine):
     twice = next(attack for attack in selftest.AT_START if attack.times == 2)
     answers = iter([exits(stdout=b"HELD: first"), exits(stdout=b"LEAK: a mark")])
-    assert examine(twice, lambda run: next(answers)(run)) == ["LEAK: a mark"]
+
+    def program(run):
+        return next(answers)(run)
+
+    assert examine(twice, program) == ["LEAK: a mark"]
 
 
 @pytest.mark.parametrize("attack", selftest.WITH_LIMITS, ids=lambda attack: attack.name)
