@@ -6,6 +6,7 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
+from sandbox_service.api.routes.events import end_streams
 from sandbox_service.errors import SettingsError
 
 _BACKLOG = 2048
@@ -38,14 +39,24 @@ def url_of(listener: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+        self._on_stopping = on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stopping()
+        await super().shutdown(sockets)
 
 
 def run_api(app: FastAPI, listener: socket.socket, on_ready: Callable[[], None]) -> None:
@@ -61,4 +72,4 @@ def run_api(app: FastAPI, listener: socket.socket, on_ready: Callable[[], None])
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_DRAIN_S,
     )
-    _Server(config, on_ready).run(sockets=[listener])
+    _Server(config, on_ready, lambda: end_streams(app)).run(sockets=[listener])

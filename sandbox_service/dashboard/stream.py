@@ -45,6 +45,7 @@ class Feed:
         self._watchers = 0
         self._latest = b""
         self._changed = asyncio.Event()
+        self._is_closed = False
 
     async def run(self, period_s: float = PERIOD_S) -> None:
         """Reads for ever."""
@@ -72,11 +73,16 @@ class Feed:
                 # Nobody watched until now, so what was told last is old.
                 await self.step()
             yield self._latest
-            while True:
+            while not self._is_closed:
                 await self._changed.wait()
                 yield self._latest
         finally:
             self._watchers -= 1
+
+    def close(self) -> None:
+        """Lets all who watch go, so that the service can stop without waiting for them."""
+        self._is_closed = True
+        self._changed.set()
 
     def _tell(self, name: str, content: BaseModel) -> None:
         self._latest = event(name, content)

@@ -27,6 +27,8 @@ def make_figures(**verdicts: int) -> Figures:
     counters |= {"accepted": done, "queued_s:bucket:0.025": done, "run_s:bucket:0.05": done}
     counters |= {"reward:bucket:1.0": verdicts.get("accepted", 0)}
     counters |= {"reward:bucket:0.5": verdicts.get("wrong_answer", 0)}
+    rest = ("runtime_error", "compile_error", "time_limit_exceeded", "memory_limit_exceeded")
+    counters |= {"reward:bucket:0.0": sum(verdicts.get(name, 0) for name in rest)}
     return figures(counters, {}, 300.0)
 
 

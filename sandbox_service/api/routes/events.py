@@ -23,6 +23,11 @@ from sandbox_service.schema.job import JobState
 _CANCEL_AGAIN_S = 0.1
 
 
+def end_streams(app: FastAPI) -> None:
+    """Ends the streams of an application that stops; by themselves they never would."""
+    cast("Feed", app.state.feed).close()
+
+
 @asynccontextmanager
 async def _reading(app: FastAPI) -> AsyncIterator[None]:
     """Reads as long as the application lives, so that a page that opens has a past to show."""

@@ -12,10 +12,10 @@ export function drawTiles(snapshot, figures) {
   put("tiles",
     tile("Waiting", count(waiting), `${count(running)} running`),
     tile("Oldest waiting", duration(waiting ? oldest : null), waiting ? "in the queue" : "nothing waits"),
-    tile("Throughput", rate(snapshot.sample.results_per_s), "results per second"),
+    tile("Throughput", rate(snapshot.sample.results_per_s), "results a second"),
     tile("Wait, median", estimate(figures.wait.p50_s), within(figures.wait)),
     tile("Run, median", estimate(figures.run.p50_s), within(figures.run)),
-    tile("Internal errors", share(broken), `${count(figures.verdicts.internal_error ?? 0)} of ${count(figures.finished)} results`,
+    tile("Internal errors", share(broken), `${count(figures.verdicts.internal_error ?? 0)} of ${count(figures.finished)}`,
       broken > 0.01 ? "bad" : broken > 0 ? "warn" : ""),
     tile("Workers", count(snapshot.worker_count),
       troubled ? `${count(troubled)} in trouble` : `${count(running)} busy`,
@@ -24,7 +24,7 @@ export function drawTiles(snapshot, figures) {
 }
 
 function within({ p99_s: most }) {
-  return most === null ? "no results" : `99 % within ${estimate(most)}`;
+  return most === null ? "no results" : `99 %: ${estimate(most)}`;
 }
 
 function tile(name, value, note, mood = "") {

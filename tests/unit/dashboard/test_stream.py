@@ -113,6 +113,12 @@ async def test_trouble_is_told_and_passes(feed, service):
     assert parsed(await waiting)[0] == "snapshot"
 
 
+async def test_closing_lets_watchers_go(feed):
+    events, *_ = await opened(feed)
+    feed.close()
+    assert len([event async for event in events]) <= 1
+
+
 async def test_slow_watcher_gets_the_latest_only(feed):
     events, *_ = await opened(feed)
     waiting = asyncio.ensure_future(anext(events))
