@@ -169,6 +169,17 @@ def _serve(settings: Settings, private: EmbeddedRedis | None) -> None:
         if tending.is_alive():
             tending.join()
         crew.stop(_WORKERS_STOP_S)
+        _remove_leftovers(settings)
+
+
+def _remove_leftovers(settings: Settings) -> None:
+    """Removes what workers that had to be killed could not remove themselves."""
+    try:
+        engine = find_engine(settings)
+        engine.reap()
+        engine.close()
+    except SandboxServiceError as error:
+        _log.warning("leftovers_not_removed", reason=str(error))
 
 
 @app.command()
