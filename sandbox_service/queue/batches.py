@@ -172,14 +172,15 @@ class Batches:
             await self._redis.hset(key, "is_complete", 1)
 
     async def _abandon(self, batch: OpenBatch) -> None:
-        """Cancels what was added; of a new batch nothing remains."""
+        """Cancels what was added; of a new batch nothing remains, so that it can be sent again."""
         await self._cancel(batch.added)
         if batch.is_new:
             ref = batch.ref
+            names = [keys.batch(ref), keys.batch_done(ref), keys.batch_members(ref)]
+            names += map(keys.submission, batch.added)
             with redis_errors():
-                await self._redis.delete(
-                    keys.batch(ref), keys.batch_done(ref), keys.batch_members(ref)
-                )
+                for at in range(0, len(names), _MEMBERS_AT_ONCE):
+                    await self._redis.delete(*names[at : at + _MEMBERS_AT_ONCE])
 
     async def _lines(self, ref: str, after: int) -> list[BatchLine]:
         with redis_errors():

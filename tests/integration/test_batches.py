@@ -151,6 +151,21 @@ async def test_bad_submission_is_named_and_nothing_remains(
     assert connection.zcard(keys.waiting("train")) == 0
 
 
+async def test_refused_batch_can_be_sent_again_and_is_run(
+    client: httpx.AsyncClient, start_worker: StartWorker, monkeypatch: Any
+) -> None:
+    # The fault is behind what is stored at once, so that something is taken back.
+    monkeypatch.setattr("sandbox_service.api.routes.batches._STORED_AT_ONCE", 16)
+    bodies = [make_body(code=f"c{n}") for n in range(40)]
+    await client.post("/v1/batches", content=_lines({"id": "b"}, *bodies, {}), headers=_NDJSON)
+    again = await client.post("/v1/batches", content=_lines({"id": "b"}, *bodies), headers=_NDJSON)
+    start_worker("first")
+
+    results = await _results(client, again.json()["id"])
+
+    assert [line["result"]["reward"] for line in results] == [1.0] * 40
+
+
 @pytest.mark.parametrize(
     ("body", "status"), [(b"", 422), (b"{", 400), (b"[]", 422), (b'{"id":"x"}', 422)]
 )
