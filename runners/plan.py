@@ -165,6 +165,7 @@ def names_taken(tree: ast.Module, offered: Iterable[str]) -> list[str]:
     is what the tests are about: they use nothing else of it.
     """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     used |= {
         alias.name
         for node in ast.walk(tree)

@@ -17,6 +17,7 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 
 CASES_DIR = Path(__file__).parents[3] / "shared" / "cases"
+OWN_DIR = Path(__file__).parent / "cases"
 REASON_ABSENT = f"the case files are not on this machine ({CASES_DIR})"
 
 _LANGUAGES = {"node": "javascript"}
@@ -59,12 +60,12 @@ class Case:
         return False
 
 
-def load_cases(name: str) -> list[Case]:
+def load_cases(name: str, folder: Path = CASES_DIR) -> list[Case]:
     """Returns the cases of one file (`correctness` or `hacking`), none if it is absent."""
-    path = CASES_DIR / f"{name}.jsonl"
+    path = folder / f"{name}.jsonl"
     if not path.is_file():
         return []
-    return [_case(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line]
+    return [_case(json.loads(line)) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def _case(row: dict[str, Any]) -> Case:

@@ -190,6 +190,10 @@ FORGED = {
         "assert f(1) == 'a'",
     ),
     "abs of its own": ("def abs(x): return 0\ndef f(x): return 7", "assert abs(f(1) - 2) < 1e-6"),
+    "abs beside a module": (
+        "def abs(x): return 0\ndef f(x): return 7",
+        "import solution\nassert abs(solution.f(1) - 2) < 1e-6",
+    ),
     "math of its own": (
         "class math:\n  isclose = lambda *a, **k: True\ndef f(x): return 7",
         "assert math.isclose(f(1), 2)",
