@@ -1,6 +1,7 @@
 """A worker process with a pipeline that does what the code of a submission says.
 
-`sleep 0.5` takes its time, `die` kills the process, `break` breaks the sandbox, all else passes.
+`sleep 0.5` takes its time, `die` kills the process, `break` breaks the
+sandbox, `down` waits for the engine, `wrong` is wrong, all else passes.
 """
 
 import os
@@ -36,12 +37,13 @@ class ObedientPipeline:
             raise SandboxDied("the stream ended")
         if word == "down" and not self._redis.exists("test:engine"):
             raise EngineUnavailable("no daemon answers")
+        is_right = word != "wrong"
         return Result(
             id=submission_id,
-            verdict="accepted",
-            score=1.0,
-            reward=1.0,
-            passed=1,
+            verdict="accepted" if is_right else "wrong_answer",
+            score=float(is_right),
+            reward=float(is_right),
+            passed=int(is_right),
             total=1,
             detail=str(os.getpid()),
             metadata=submission.metadata,
