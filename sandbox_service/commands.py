@@ -13,6 +13,7 @@ from sandbox_service.errors import SandboxServiceError
 from sandbox_service.languages import load_languages
 from sandbox_service.sandbox import images
 from sandbox_service.settings import Settings
+from sandbox_service.training.command import train_app
 
 images_app = typer.Typer(no_args_is_help=True, help="Images of the Docker engine.")
 
@@ -24,8 +25,9 @@ def _console() -> Console:
 
 
 def register(app: typer.Typer) -> None:
-    """Adds `images`, `languages`, `doctor` and `demo`."""
+    """Adds `images`, `train`, `languages`, `doctor` and `demo`."""
     app.add_typer(images_app, name="images")
+    app.add_typer(train_app, name="train")
     app.command("languages")(_languages)
     app.command("doctor")(_doctor)
     app.command("demo")(_demo)

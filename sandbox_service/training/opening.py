@@ -105,6 +105,7 @@ def _controller(config: TrainingConfig) -> AdaptiveKLController | FixedKLControl
 def _stopping(session: Session) -> Iterator[None]:
     def stop(*_: object) -> None:
         session.is_stopping = True
+        session.scorer.end_pauses()
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

@@ -4,6 +4,7 @@ Shapes: B completions, P prompt tokens, T response tokens, D width of the hidden
 """
 
 import copy
+import inspect
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -43,6 +44,9 @@ class ActorCritic(nn.Module):
         self.value_head: nn.Module | None = None
         self.temperature = temperature
         self._vocab_chunk = config.vocab_chunk
+        # The name changed between versions of transformers.
+        names = inspect.signature(_plain(model).forward).parameters
+        self._cache_argument = "cache" if "cache" in names else "past_key_values"
         self._autocast_to = torch.bfloat16 if config.dtype == "bfloat16" else None
         if with_critic:
             self.value_head = _zero_head(_plain(model).config.hidden_size)
@@ -78,9 +82,9 @@ class ActorCritic(nn.Module):
                 input_ids=ids,
                 attention_mask=attention_mask,
                 position_ids=positions,
-                past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **{self._cache_argument: cache},
             )
         return output.logits[:, -1].float()
 

@@ -96,6 +96,7 @@ class Scorer:
         self._held: list[Answer] = []
         self._futures: list[Future[dict[int, Scored]]] = []
         self._retried = 0
+        self._is_ending = threading.Event()
         self._failures: Counter[int] = Counter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="scorer")
@@ -108,6 +109,10 @@ class Scorer:
         self._thread.join()
         self._loop.close()
 
+    def end_pauses(self) -> None:
+        """Ends this and every later pause, since the run is told to stop."""
+        self._is_ending.set()
+
     def submit(self, answers: Sequence[Answer]) -> None:
         """Sends completions without waiting; without overlap they are held back until `gather`."""
         if self._config.overlap:
@@ -119,7 +124,7 @@ class Scorer:
         """Waits for the scores of all completions since the last time.
 
         Raises:
-            ServiceUnavailable: a pause took longer than the configuration allows.
+            ServiceUnavailable: a pause took longer than the configuration allows, or was ended.
         """
         if self._held:
             self._send(self._held)
@@ -130,7 +135,8 @@ class Scorer:
         while reason := self._reason_to_pause(found):
             _log.warning("rewards_paused", reason=reason, paused_s=round(paused_s, 1))
             self._give_up_after(paused_s, reason)
-            time.sleep(self._config.pause_s)
+            if self._is_ending.wait(self._config.pause_s):
+                raise ServiceUnavailable(f"told to stop during a pause: {reason}")
             self._send([each for each in self._sent if _is_unknown(found[each.index])], again=True)
             found |= self._collect()
             paused_s = time.monotonic() - started - waited_s

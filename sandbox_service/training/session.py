@@ -211,10 +211,5 @@ def _trajectories(step: int, experience: Experience) -> list[Trajectory]:
             token_count=each.token_count,
             is_cut=each.is_cut,
         )
-        for each, scored, reward in zip(
-            experience.rollouts.finished,
-            experience.gathered.scored,
-            experience.rewards,
-            strict=True,
-        )
+        for each, scored, reward in zip(finished, scored_all, experience.rewards, strict=True)
     ]
