@@ -263,10 +263,16 @@ def test_test_code_that_cannot_judge_tells_nothing(pipeline, tests):
 
 
 def test_files_of_a_completion_are_not_there_for_the_tests(pipeline):
-    forged = "def mean(*a): return 5"
-    text = (
-        f"`statistics.py`:\n```python\n{forged}\n```\n\n```python\n# main\ndef f(x): return 0\n```"
-    )
-    tests = {"test_code": "import statistics\nassert f(1) == statistics.mean([1, 3]) - 2 + 5"}
+    blocks = {"statistics.py": "def mean(*a): return 0", "main.py": "def f(x): return 0"}
+    text = "\n".join(f"```python {path}\n{code}\n```" for path, code in blocks.items())
+    tests = {"test_code": "import statistics\nassert f(1) == statistics.mean([1, 3])"}
     result = judge(pipeline, None, tests, completion=text)
-    assert result.verdict == "wrong_answer"
+    assert list(result.extracted.files) == ["statistics.py"]
+    assert (result.verdict, result.trust) == ("wrong_answer", "isolated")
+
+
+def test_files_that_were_sent_are_there_for_both_sides(pipeline):
+    tests = {"test_code": "import numbers_sent\nassert f() == numbers_sent.N == 5"}
+    code = "from numbers_sent import N\ndef f(): return N"
+    result = judge(pipeline, code, tests, files={"numbers_sent.py": "N = 5"})
+    assert result.verdict == "accepted", result.tests
