@@ -141,6 +141,29 @@ print('held' if not found or 'nosuid' in flags['/usr'] else found)
     assert service.run(python(code)).verdict is Verdict.ACCEPTED
 
 
+def test_candidate_sees_nothing_of_the_tests_that_run_beside_it(service: Service):
+    code = """
+import os
+def processes():
+    return sorted(int(name) for name in os.listdir('/proc') if name.isdigit())
+def descriptors():
+    return [fd for fd in range(3, 64) if os.path.exists(f'/proc/1/fd/{fd}')]
+def text_of_tests():
+    found = []
+    for folder in ('/work', '/program', '/tmp'):
+        for root, _, names in os.walk(folder):
+            found += [name for name in names if b'mark-' + b'7f3' in open(f'{root}/{name}', 'rb').read()]
+    return found
+"""
+    tests = """
+assert set(processes()) <= {1, 2}, 'mark-7f3'
+assert descriptors() == []
+assert text_of_tests() == []
+"""
+    result = service.run(python(code, tests=[{"test_code": tests}]))
+    assert (result.verdict, result.trust) == (Verdict.ACCEPTED, "isolated"), result.tests
+
+
 # What crosses the wall
 
 
