@@ -1,5 +1,6 @@
 """How a session comes to be: everything built, and the newest checkpoint read."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -34,6 +35,7 @@ def open_session(
         scorer = Scorer(config.reward, client)
         stack.callback(scorer.close)
         session = _build(config, world, checkpoints, scorer, with_critic=with_critic)
+        stack.callback(_release, session)
         if found:
             session.restore(found[-1])
         session.tracker = stack.enter_context(
@@ -99,6 +101,15 @@ def _controller(config: TrainingConfig) -> AdaptiveKLController | FixedKLControl
     if kl.target_kl is None:
         return FixedKLController(kl.kl_coef)
     return AdaptiveKLController(kl.kl_coef, kl.target_kl, kl.horizon)
+
+
+def _release(session: Session) -> None:
+    """Frees what shares gradients before the processes part.
+
+    Freed later, it joins gloo's thread while that thread waits for the interpreter's lock.
+    """
+    session.model = session.policy
+    gc.collect()
 
 
 @contextmanager

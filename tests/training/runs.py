@@ -18,6 +18,13 @@ def tiny_config(output: Path, **sections: Mapping[str, Any] | Any) -> TrainingCo
     return TrainingConfig.model_validate(fields | {"output": str(output)})
 
 
+def from_policy(output: Path, policy: str, url: str, **sections: Any) -> TrainingConfig:
+    """The same, starting from a warm policy and rewarded by a service."""
+    sections["model"] = {"name_or_path": policy} | sections.get("model", {})
+    sections["reward"] = {"service_url": url, "pause_s": 1.0} | sections.get("reward", {})
+    return tiny_config(output, **sections)
+
+
 def warm_started(output: Path, seed: int = 0) -> str:
     """Trains the weak policy that reinforcement starts from; returns its folder."""
     from sandbox_service.training.sft import train_sft

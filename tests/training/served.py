@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +11,12 @@ from pathlib import Path
 import httpx
 
 _START_TIMEOUT_S = 90.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Service:
@@ -24,8 +31,16 @@ class Service:
     def start(self) -> None:
         with (self._folder / "serve.log").open("ab") as log:
             self._child = subprocess.Popen(
-                [sys.executable, "-c", "from sandbox_service.cli import app; app()", "serve"]
-                + ["--port", str(self._port), "--workers", "2"],
+                [
+                    sys.executable,
+                    "-c",
+                    "from sandbox_service.cli import app; app()",
+                    "serve",
+                    "--port",
+                    str(self._port),
+                    "--workers",
+                    "2",
+                ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=os.environ | {"SANDBOX_STATE_DIR": str(self._folder / "state")},
