@@ -37,7 +37,7 @@ def load_module(
     order: dict[str, Any], channel: int, offered: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Runs the program as a module that is not `__main__`, and returns its names."""
-    path = f"/work/{order['source']}"
+    path = f"{program.WORK}/{order['source']}"
     program.begin(order)
     try:
         code = program.load(path)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 _EXIT_FLUSH_FAILED = 120
-_WORK = "/work"
+WORK = "/work"
 _USUAL_SOURCE = "main.py"
 _FINALIZERS = (b"__del__", b"weakref", b"finalize")
 _WITH_A_STATE = ("random", "numpy.random")
@@ -40,7 +40,7 @@ def _open_standard_streams() -> None:
 def prepare() -> None:
     """Makes the interpreter look, before any fork, as if it had just started for a program."""
     _open_standard_streams()
-    sys.path.insert(0, _WORK)
+    sys.path.insert(0, WORK)
     for name in [name for name in sys.modules if name.partition(".")[0] == "runners"]:
         del sys.modules[name]
 
@@ -144,7 +144,7 @@ def report_syntax_error(error: BaseException, channel: int) -> NoReturn:
 
 def run(order: dict[str, Any], kept: list[int]) -> NoReturn:
     """Runs the program as `__main__`."""
-    path = f"{_WORK}/{order['source']}"
+    path = f"{WORK}/{order['source']}"
     begin(order)
     try:
         source = read(path)
