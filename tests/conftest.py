@@ -30,5 +30,6 @@ def redis_url(redis_server: str) -> str:
 @pytest.fixture
 def connection(redis_url: str) -> Iterator[redis.Redis]:
     """A client of the real and empty Redis."""
-    with redis.Redis.from_url(redis_url) as client:
+    # Longer than any blocking call of a test.
+    with redis.Redis.from_url(redis_url, socket_timeout=40) as client:
         yield client

@@ -196,11 +196,11 @@ class Broker:
         """Stores that a submission was canceled; blocks."""
         opened = Payload.from_bytes(self._signer.open(payload, "payload", ref))
         done = canceled(ref, opened, "canceled")
-        freed = self.store.finish(
+        finished = self.store.finish(
             ref, done, ttl_s=self.settings.result_ttl_s, metrics={"canceled": 1}
         )
-        if freed:
-            self.store.hand_back(freed)
+        if finished.followers:
+            self.store.hand_back(finished.followers)
 
     async def queue_states(self) -> list[QueueState]:
         """Counts what waits, what runs and who works, lane by lane.

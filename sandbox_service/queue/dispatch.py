@@ -5,72 +5,81 @@ from sandbox_service.queue.lua import BATCHES, NOW, SHARE, WAIT
 ESTIMATE_S = 0.05
 """Worker seconds charged when a job is taken; what it really took is charged when it is done."""
 
-TAKE = (
+NEXT = (
     SHARE
     + """
--- KEYS: in-flight   ARGV: worker, estimate_s, most workers for a tenant or '', (lane, weight)...
+-- KEYS: in-flight
+-- ARGV: worker, estimate_s, most workers for a tenant or '', job that is done or '', seconds that
+--       it took, whether to take another, (lane, weight)...
+local worker, most = ARGV[1], tonumber(ARGV[3])
 local weights = {}
-for i = 4, #ARGV, 2 do weights[ARGV[i]] = tonumber(ARGV[i + 1]) end
-local busy = {}
-if ARGV[3] ~= '' then
-  for _, tenant in ipairs(redis.call('HVALS', 'sandbox:busy')) do
-    busy[tenant] = (busy[tenant] or 0) + 1
+for i = 7, #ARGV, 2 do weights[ARGV[i]] = tonumber(ARGV[i + 1]) end
+
+local function done(job, seconds)
+  if redis.call('LREM', KEYS[1], 1, job) == 0 then return end
+  redis.call('DEL', 'rq:job:' .. job)
+  local lane, tenant = string.match(job, '^%x+-(%l+)-(.+)$')
+  if not lane then return end
+  local rest = seconds - tonumber(ARGV[2])
+  charge('sandbox:lanes', lane, rest / (weights[lane] or 1))
+  charge('sandbox:tenants:' .. lane, tenant, rest)
+  if most and redis.call('EXISTS', 'sandbox:wake') == 0 then
+    redis.call('RPUSH', 'sandbox:wake', '')
   end
 end
+
 local function clock(set, member)
   local score = tonumber(redis.call('ZSCORE', set, member))
   if score > tonumber(redis.call('HGET', 'sandbox:used', set) or '0') then
     redis.call('HSET', 'sandbox:used', set, string.format('%.6f', score))
   end
 end
-local is_held_back = false
-for _, lane in ipairs(redis.call('ZRANGE', 'sandbox:lanes', 0, -1)) do
+
+local function take_from(lane, tenant)
   local tenants = 'sandbox:tenants:' .. lane
-  for _, tenant in ipairs(redis.call('ZRANGE', tenants, 0, -1)) do
-    if ARGV[3] ~= '' and (busy[tenant] or 0) >= tonumber(ARGV[3]) then
-      is_held_back = true
-    else
-      local queue = 'rq:queue:' .. lane .. ':' .. tenant
-      local job = redis.call('LMOVE', queue, KEYS[1], 'LEFT', 'RIGHT')
-      if job then
-        clock('sandbox:lanes', lane)
-        clock(tenants, tenant)
-        charge('sandbox:lanes', lane, tonumber(ARGV[2]) / (weights[lane] or 1))
-        charge(tenants, tenant, tonumber(ARGV[2]))
-        redis.call('HSET', 'sandbox:busy', ARGV[1], tenant)
-      end
-      if redis.call('EXISTS', queue) == 0 then redis.call('ZREM', tenants, tenant) end
-      if redis.call('EXISTS', tenants) == 0 then redis.call('ZREM', 'sandbox:lanes', lane) end
-      if job then return job end
+  local queue = 'rq:queue:' .. lane .. ':' .. tenant
+  local job = redis.call('LMOVE', queue, KEYS[1], 'LEFT', 'RIGHT')
+  if job then
+    clock('sandbox:lanes', lane)
+    clock(tenants, tenant)
+    charge('sandbox:lanes', lane, tonumber(ARGV[2]) / (weights[lane] or 1))
+    charge(tenants, tenant, tonumber(ARGV[2]))
+    redis.call('HSET', 'sandbox:busy', worker, tenant)
+  end
+  if redis.call('EXISTS', queue) == 0 then redis.call('ZREM', tenants, tenant) end
+  if redis.call('EXISTS', tenants) == 0 then redis.call('ZREM', 'sandbox:lanes', lane) end
+  return job
+end
+
+local function take()
+  local busy, is_held_back = {}, false
+  if most then
+    for _, tenant in ipairs(redis.call('HVALS', 'sandbox:busy')) do
+      busy[tenant] = (busy[tenant] or 0) + 1
     end
   end
+  for _, lane in ipairs(redis.call('ZRANGE', 'sandbox:lanes', 0, -1)) do
+    for _, tenant in ipairs(redis.call('ZRANGE', 'sandbox:tenants:' .. lane, 0, -1)) do
+      if most and (busy[tenant] or 0) >= most then
+        is_held_back = true
+      else
+        local job = take_from(lane, tenant)
+        if job then return job end
+      end
+    end
+  end
+  if not is_held_back then redis.call('DEL', 'sandbox:wake') end
+  return false
 end
-if not is_held_back then redis.call('DEL', 'sandbox:wake') end
-return false
-"""
-)
-"""Moves the next job to a worker's own list; nil when there is none for it."""
 
-DONE = (
-    SHARE
-    + """
--- KEYS: in-flight, RQ job   ARGV: RQ job id, worker, seconds beyond the estimate, (lane, weight)...
-redis.call('HDEL', 'sandbox:busy', ARGV[2])
-if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 0 then return 0 end
-redis.call('DEL', KEYS[2])
-local lane, tenant = string.match(ARGV[1], '^%x+-(%l+)-(.+)$')
-if not lane then return 1 end
-local weight = 1
-for i = 4, #ARGV, 2 do if ARGV[i] == lane then weight = tonumber(ARGV[i + 1]) end end
-charge('sandbox:lanes', lane, tonumber(ARGV[3]) / weight)
-charge('sandbox:tenants:' .. lane, tenant, tonumber(ARGV[3]))
-if redis.call('EXISTS', 'sandbox:lanes') == 1 and redis.call('EXISTS', 'sandbox:wake') == 0 then
-  redis.call('RPUSH', 'sandbox:wake', '')
-end
-return 1
+redis.call('HDEL', 'sandbox:busy', worker)
+if ARGV[4] ~= '' then done(ARGV[4], tonumber(ARGV[5])) end
+local job = ARGV[6] == '1' and take()
+return job and {job, redis.call('HGET', 'rq:job:' .. job, 'data') or ''}
 """
 )
-"""Removes an RQ job, unless another worker has taken it over meanwhile, and charges its time."""
+"""Removes a job that is done, unless another worker has taken it over meanwhile, and charges its
+time; then moves the next one to the worker's own list. Returns its id and its call, or nil."""
 
 RENEW = (
     NOW

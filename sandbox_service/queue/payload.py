@@ -52,6 +52,8 @@ class Payload:
 
     def to_bytes(self) -> bytes:
         """Writes both parts."""
+        if not (self.metadata or self.is_cacheable or self.trace):
+            return b"{}\n" + self.content
         head: dict[str, Any] = {}
         if self.metadata:
             head["metadata"] = self.metadata

@@ -73,30 +73,38 @@ return outcomes
 )
 """Stores submissions; for each of them says `new`, `same` or `conflict`."""
 
+_CLAIM = """
+local function begin(ref, worker)
+  local key = 'sandbox:submission:' .. ref
+  local s = redis.call('HMGET', key, 'status', 'worker', 'payload', 'queued_at', 'lane',
+                       'batches', 'deadline', 'leader')
+  if not s[3] then return false end
+  if s[8] and redis.call('HEXISTS', 'sandbox:submission:' .. s[8], 'payload') == 1 then
+    return false
+  end
+  if s[1] == 'started' and s[2] ~= worker then
+    local lease = redis.call('ZSCORE', 'sandbox:workers', s[2])
+    if lease and tonumber(lease) > now then return false end
+  end
+  local waited = string.format('%.6f', now - tonumber(s[4]))
+  if s[7] and tonumber(s[7]) < now then return {s[3], 0, waited} end
+  if s[1] == 'queued' then tell_batches(s[6], 'queued', 'started', nil) end
+  redis.call('HSET', key, 'status', 'started', 'worker', worker)
+  local attempt = redis.call('HINCRBY', key, 'attempts', 1)
+  stop_waiting(s[5], ref)
+  redis.call('ZADD', 'sandbox:started:' .. s[5], now, ref)
+  return {s[3], attempt, waited}
+end
+"""
+
 BEGIN = (
     NOW
     + WAIT
     + BATCHES
+    + _CLAIM
     + """
--- KEYS: submission, workers   ARGV: ref, worker
-local s = redis.call('HMGET', KEYS[1], 'status', 'worker', 'payload', 'queued_at', 'lane',
-                     'batches', 'deadline', 'leader')
-if not s[3] then return false end
-if s[8] and redis.call('HEXISTS', 'sandbox:submission:' .. s[8], 'payload') == 1 then
-  return false
-end
-if s[1] == 'started' and s[2] ~= ARGV[2] then
-  local lease = redis.call('ZSCORE', KEYS[2], s[2])
-  if lease and tonumber(lease) > now then return false end
-end
-local waited = string.format('%.6f', now - tonumber(s[4]))
-if s[7] and tonumber(s[7]) < now then return {s[3], 0, waited} end
-if s[1] == 'queued' then tell_batches(s[6], 'queued', 'started', nil) end
-redis.call('HSET', KEYS[1], 'status', 'started', 'worker', ARGV[2])
-local attempt = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-stop_waiting(s[5], ARGV[1])
-redis.call('ZADD', 'sandbox:started:' .. s[5], now, ARGV[1])
-return {s[3], attempt, waited}
+-- ARGV: ref, worker
+return begin(ARGV[1], ARGV[2])
 """
 )
 """Claims a submission; attempt 0 says that its deadline has passed. Nil when it is done, in the
@@ -124,37 +132,47 @@ FINISH = (
     NOW
     + WAIT
     + BATCHES
+    + _CLAIM
     + """
--- KEYS: submission   ARGV: ref, status, result, reward, ttl_s, dead, (metric, amount)...
-local s = redis.call('HMGET', KEYS[1], 'status', 'payload', 'lane', 'batches', 'flight')
-local ref = ARGV[1]
-if not s[2] then return false end
-stop_waiting(s[3], ref)
-redis.call('ZREM', 'sandbox:started:' .. s[3], ref)
-redis.call('HSET', KEYS[1], 'status', ARGV[2], 'result', ARGV[3], 'reward', ARGV[4])
-redis.call('HDEL', KEYS[1], 'payload')
-redis.call('EXPIRE', KEYS[1], ARGV[5])
-tell_batches(s[4], s[1], ARGV[2], ARGV[5])
-for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
-local drained = 'sandbox:drained:' .. math.floor(now / 10)
-if redis.call('INCR', drained) == 1 then redis.call('EXPIRE', drained, 600) end
-redis.call('LPUSH', 'sandbox:recent', ref)
-redis.call('LTRIM', 'sandbox:recent', 0, 199)
-if ARGV[6] == '1' then
-  redis.call('HSET', KEYS[1], 'dead_payload', s[2])
-  redis.call('ZADD', 'sandbox:dead', now, ref)
-  redis.call('ZREMRANGEBYSCORE', 'sandbox:dead', '-inf', now - tonumber(ARGV[5]))
+-- ARGV: ref, status, result, reward, ttl_s, dead, next ref or '', worker, (metric, amount)...
+local function finish(ref, status, ttl)
+  local key = 'sandbox:submission:' .. ref
+  local s = redis.call('HMGET', key, 'status', 'payload', 'lane', 'batches', 'flight')
+  if not s[2] then return false end
+  stop_waiting(s[3], ref)
+  redis.call('ZREM', 'sandbox:started:' .. s[3], ref)
+  redis.call('HSET', key, 'status', status, 'result', ARGV[3], 'reward', ARGV[4])
+  redis.call('HDEL', key, 'payload')
+  redis.call('EXPIRE', key, ttl)
+  tell_batches(s[4], s[1], status, ttl)
+  for i = 9, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
+  local drained = 'sandbox:drained:' .. math.floor(now / 10)
+  if redis.call('INCR', drained) == 1 then redis.call('EXPIRE', drained, 600) end
+  if redis.call('LPUSH', 'sandbox:recent', ref) > 400 then
+    redis.call('LTRIM', 'sandbox:recent', 0, 199)
+  end
+  if ARGV[6] == '1' then
+    redis.call('HSET', key, 'dead_payload', s[2])
+    redis.call('ZADD', 'sandbox:dead', now, ref)
+    redis.call('ZREMRANGEBYSCORE', 'sandbox:dead', '-inf', now - tonumber(ttl))
+  end
+  redis.call('PUBLISH', 'sandbox:finished', ref)
+  if not s[5] then return {} end
+  if redis.call('GET', s[5]) == ref then redis.call('DEL', s[5]) end
+  local followers = redis.call('LRANGE', 'sandbox:followers:' .. ref, 0, -1)
+  if #followers > 0 then redis.call('EXPIRE', 'sandbox:followers:' .. ref, ttl) end
+  return followers
 end
-redis.call('PUBLISH', 'sandbox:finished', ref)
-if not s[5] then return {} end
-if redis.call('GET', s[5]) == ref then redis.call('DEL', s[5]) end
-local followers = redis.call('LRANGE', 'sandbox:followers:' .. ref, 0, -1)
-if #followers > 0 then redis.call('EXPIRE', 'sandbox:followers:' .. ref, ARGV[5]) end
-return followers
+local followers = finish(ARGV[1], ARGV[2], ARGV[5])
+local has_followers = followers and #followers > 0
+local claim = ARGV[7] ~= '' and not has_followers and begin(ARGV[7], ARGV[8])
+return {followers and 1 or 0, followers or {}, claim or {}}
 """
 )
-"""Stores a result unless there is one: the first write wins. Returns who waits for an equal one,
-or nil when there was a result already."""
+"""Stores a result unless there is one: the first write wins. Then claims the next submission.
+
+Returns whether it was stored, who waits for an equal one's result, and the claim. Where somebody
+waits nothing is claimed yet: the next one may be among them."""
 
 RETRY = (
     NOW

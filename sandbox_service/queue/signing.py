@@ -2,28 +2,40 @@
 
 import hmac
 import os
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, Self
 
-from sandbox_service.errors import TamperedData
+from sandbox_service.errors import SettingsError, TamperedData
 from sandbox_service.settings import Settings
 
 _MAC_BYTES: Final = 32
+_SHORTEST_KEY_BYTES: Final = 16
 
 
 class Signer:
     """Seals bytes together with the name under which they are stored."""
 
     def __init__(self, key: bytes | None) -> None:
-        self._key = key
+        # The hash takes keys of 64 bytes; longer ones are hashed themselves.
+        self._key = key if key is None or len(key) <= 64 else blake2b(key).digest()
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Returns the signer that the settings ask for."""
-        key = settings.signing_key
-        return cls(None if key is None else key.get_secret_value().encode())
+        """Returns the signer that the settings ask for.
+
+        Raises:
+            SettingsError: the key is so short that it can be guessed.
+        """
+        if settings.signing_key is None:
+            return cls(None)
+        key = settings.signing_key.get_secret_value().encode()
+        if len(key) < _SHORTEST_KEY_BYTES:
+            raise SettingsError(
+                f"SANDBOX_SIGNING_KEY needs at least {_SHORTEST_KEY_BYTES} characters"
+            )
+        return cls(key)
 
     def seal(self, body: bytes, *names: str) -> bytes:
         """Returns the signed bytes; without a key, the bytes as they are."""
@@ -44,9 +56,10 @@ class Signer:
 
 
 def _mac(key: bytes, body: bytes, names: tuple[str, ...]) -> bytes:
+    # BLAKE2 with a key is a message authentication code of its own, several times faster than HMAC.
     # Lengths first, so that no two lists of names and bodies look alike.
     head = b"".join(b"%d:%s" % (len(part), part) for part in (name.encode() for name in names))
-    return hmac.digest(key, b"%d:%s%s" % (len(names), head, body), sha256)
+    return blake2b(b"%d:%s%s" % (len(names), head, body), digest_size=_MAC_BYTES, key=key).digest()
 
 
 def local_key(state_dir: Path) -> str:

@@ -17,9 +17,11 @@ from sandbox_service.queue.tickets import (
     CarryingJob,
     Claim,
     Done,
+    Finished,
     Outcome,
     Ticket,
     arguments_of,
+    claim_from,
     jobs_for,
 )
 from sandbox_service.schema.verdict import Lane
@@ -69,13 +71,7 @@ class SubmissionStore:
 
     def begin(self, ref: str, worker: str) -> Claim | None:
         """Claims a submission; None when it is done, in other hands, or follows an equal one."""
-        reply = cast(
-            "list[Any] | None",
-            self._begin(keys=[keys.submission(ref), keys.WORKERS], args=[ref, worker]),
-        )
-        if not reply:
-            return None
-        return Claim(payload=reply[0], attempt=int(reply[1]), queued_s=max(0.0, float(reply[2])))
+        return claim_from(cast("list[Any] | None", self._begin(args=[ref, worker])))
 
     def add_attempt(self, ref: str) -> int:
         """Counts one more try and returns how many there were."""
@@ -86,20 +82,24 @@ class SubmissionStore:
         return cast("bytes | None", self.redis.hget(keys.submission(ref), "payload"))
 
     def finish(
-        self, ref: str, done: Done, *, ttl_s: int, metrics: Mapping[str, float]
-    ) -> list[str] | None:
-        """Stores a result and tells who waits; None when there was one already.
-
-        Returns the submissions that wait for an equal one's result.
-        """
+        self,
+        ref: str,
+        done: Done,
+        *,
+        ttl_s: int,
+        metrics: Mapping[str, float],
+        next_ref: str = "",
+        worker: str = "",
+    ) -> Finished:
+        """Stores a result unless there is one, tells who waits, and claims the next submission."""
         status, reward = done.status.value, done.reward_json
         result = self.signer.seal(done.result, "result", ref, status, reward)
         amounts = [part for item in metrics.items() for part in item]
-        followers = self._finish(
-            keys=[keys.submission(ref)],
-            args=[ref, status, result, reward, ttl_s, int(done.is_dead), *amounts],
+        is_dead = int(done.is_dead)
+        stored, followers, claim = self._finish(
+            args=[ref, status, result, reward, ttl_s, is_dead, next_ref, worker, *amounts]
         )
-        return None if followers is None else [each.decode() for each in followers]
+        return Finished(bool(stored), [each.decode() for each in followers], claim_from(claim))
 
     def keep_for_equals(self, ref: str, content: str, result: bytes, ttl_s: int) -> None:
         """Keeps a result for equal submissions of the same tenant."""

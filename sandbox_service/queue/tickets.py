@@ -74,6 +74,17 @@ class Claim:
     queued_s: float
 
 
+class Finished(NamedTuple):
+    """What came of storing a result."""
+
+    is_stored: bool
+    """False when there was a result already."""
+    followers: list[str]
+    """Submissions that wait for an equal one's result."""
+    claim: Claim | None
+    """Of the submission that was to be begun next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """What is to be stored about a submission that is done."""
@@ -89,6 +100,13 @@ class Done:
     def reward_json(self) -> str:
         """The reward as JSON; `null` is no information."""
         return "null" if self.reward is None else repr(self.reward)
+
+
+def claim_from(reply: list[Any] | None) -> Claim | None:
+    """Reads what the script that claims a submission returns."""
+    if not reply:
+        return None
+    return Claim(payload=reply[0], attempt=int(reply[1]), queued_s=max(0.0, float(reply[2])))
 
 
 def chunks(refs: Sequence[str], size: int) -> list[list[str]]:

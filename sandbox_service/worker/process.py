@@ -12,11 +12,11 @@ import socket
 import time
 from collections.abc import Callable
 from secrets import token_hex
+from typing import NamedTuple
 
 import redis
 import structlog
 from rq import Queue
-from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker, WorkerStatus
@@ -37,6 +37,14 @@ from sandbox_service.worker.tasks import RUNNER, Pipeline, SubmissionRunner
 _log = structlog.get_logger(__name__)
 _DEQUEUE_S = 2
 _RECONNECT_S = 0.25
+
+
+class _Taken(NamedTuple):
+    """An RQ job in this worker's own list."""
+
+    id: str
+    data: bytes
+    """Its call, as RQ wrote it; empty when there is no such job."""
 
 
 class SubmissionWorker(SimpleWorker):
@@ -65,12 +73,11 @@ class SubmissionWorker(SimpleWorker):
         # Retries would hide a lost answer, and with it the job that Redis moved.
         self._blocking = blocking
         self._in_flight = keys.in_flight(name)
-        # A taker that was lost and repeated would strand a job, so it is not repeated either.
-        self._next = blocking.register_script(dispatch.TAKE)
-        self._done = connection.register_script(dispatch.DONE)
+        self._step = blocking.register_script(dispatch.NEXT)
         self._weights = [part for each in settings.lane_weights.items() for part in each]
         self._most_for_a_tenant = settings.tenant_max_running or ""
         self._began = 0.0
+        self._taken: _Taken | None = None
         self._may_have_leftovers = False
 
     def is_draining(self) -> bool:
@@ -120,22 +127,18 @@ class SubmissionWorker(SimpleWorker):
     ) -> tuple[Job, Queue] | None:
         """Moves a job to this worker's own list and reads it; None in burst mode when idle."""
         self.set_state(WorkerStatus.IDLE)
-        while True:
-            job_id = self._take(blocking=timeout is not None)
-            if job_id is None:
-                if timeout is None:
-                    return None
+        taken, self._taken = self._taken, None
+        while taken is None:
+            taken = self._take(blocking=timeout is not None)
+            if taken is None and timeout is None:
+                return None
+            if taken is None:
                 self._on_idle()
-                continue
-            self.set_state(WorkerStatus.BUSY)
-            self._began = time.monotonic()
-            try:
-                job = PinnedJob.fetch(job_id, self.connection, JSONSerializer)
-            except NoSuchJobError:
-                self._finish(job_id)
-                self.set_state(WorkerStatus.IDLE)
-                continue
-            return job, self.queues[0]
+        self.set_state(WorkerStatus.BUSY)
+        self._began = time.monotonic()
+        job = PinnedJob(taken.id, self.connection, JSONSerializer)
+        job.restore({b"data": taken.data})
+        return job, self.queues[0]
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Runs the task; a job that asks for anything else is recorded as failed."""
@@ -144,44 +147,56 @@ class SubmissionWorker(SimpleWorker):
         except JobRefused as refusal:
             _log.error("job_refused", rq_job_id=job.id, reason=str(refusal))
             self.connection.lrem(self._in_flight, 1, job.id)
-            self.handle_job_failure(job, queue, exc_string=str(refusal))
+            if self.connection.exists(job.key):
+                self.handle_job_failure(job, queue, exc_string=str(refusal))
             return
-        self._finish(job.id)
-
-    def _take(self, *, blocking: bool) -> str | None:
         try:
-            job_id = self._leftover() or self._next_job()
-            if job_id is None and blocking:
-                self._blocking.blpop([keys.WAKE], _DEQUEUE_S)
-                job_id = self._next_job()
+            seconds = time.monotonic() - self._began
+            self._taken = self._next(done=job.id, seconds=seconds, more=not self.is_draining())
         except (redis.ConnectionError, redis.TimeoutError) as error:
-            # Redis may have moved a job although its answer was lost.
-            _log.warning("redis_lost", reason=type(error).__name__)
-            self._may_have_leftovers = True
-            time.sleep(_RECONNECT_S)
+            self._note_loss(error)
+
+    def _take(self, *, blocking: bool) -> _Taken | None:
+        try:
+            taken = self._leftover() or self._next()
+            if taken is None and blocking:
+                self._blocking.blpop([keys.WAKE], _DEQUEUE_S)
+                taken = self._next()
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            self._note_loss(error)
             return None
-        return job_id.decode() if isinstance(job_id, bytes) else None
+        return taken
 
-    def _next_job(self) -> bytes | None:
-        estimate_s, most = dispatch.ESTIMATE_S, self._most_for_a_tenant
-        job_id: bytes | None = self._next(
-            keys=[self._in_flight], args=[self.name, estimate_s, most, *self._weights]
+    def _note_loss(self, error: redis.RedisError) -> None:
+        # Redis may have moved a job although its answer was lost.
+        _log.warning("redis_lost", reason=type(error).__name__)
+        self._may_have_leftovers = True
+        time.sleep(_RECONNECT_S)
+
+    def _next(self, *, done: str = "", seconds: float = 0.0, more: bool = True) -> _Taken | None:
+        reply = self._step(
+            keys=[self._in_flight],
+            args=[
+                self.name,
+                dispatch.ESTIMATE_S,
+                self._most_for_a_tenant,
+                done,
+                f"{seconds:.6f}",
+                int(more),
+                *self._weights,
+            ],
         )
-        return job_id
+        return _Taken(reply[0].decode(), reply[1]) if reply else None
 
-    def _leftover(self) -> bytes | str | None:
+    def _leftover(self) -> _Taken | None:
         if not self._may_have_leftovers:
             return None
-        job_id = self._blocking.lindex(self._in_flight, 0)
-        self._may_have_leftovers = job_id is not None
-        return job_id
-
-    def _finish(self, job_id: str) -> None:
-        seconds = time.monotonic() - self._began - dispatch.ESTIMATE_S
-        self._done(
-            keys=[self._in_flight, keys.rq_job(job_id)],
-            args=[job_id, self.name, f"{seconds:.6f}", *self._weights],
-        )
+        name = self._blocking.lindex(self._in_flight, 0)
+        self._may_have_leftovers = name is not None
+        if not isinstance(name, bytes):
+            return None
+        data = self._blocking.hget(keys.rq_job(name.decode()), "data")
+        return _Taken(name.decode(), data if isinstance(data, bytes) else b"")
 
 
 def worker_name() -> str:

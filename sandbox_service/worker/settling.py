@@ -10,7 +10,7 @@ from sandbox_service.queue import keys
 from sandbox_service.queue.broker import canceled
 from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.submissions import SubmissionStore
-from sandbox_service.queue.tickets import Done
+from sandbox_service.queue.tickets import Claim, Done
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
@@ -27,38 +27,53 @@ class Settling:
 
     store: SubmissionStore
     settings: Settings
+    worker: str
 
-    def finish(self, ref: str, payload: Payload | None, result: Result, attempts: int) -> None:
-        """Stores a result and gives it to the submissions that wait for an equal one's."""
+    def finish(
+        self,
+        ref: str,
+        payload: Payload | None,
+        result: Result,
+        attempts: int,
+        next_ref: str,
+    ) -> Claim | None:
+        """Stores a result, gives it to those that wait for an equal one's, claims the next."""
         data = result.model_dump_json().encode()
         if payload is not None and payload.is_cacheable and _is_cacheable(result):
             self.store.keep_for_equals(ref, payload.content_digest, data, self.settings.cache_ttl_s)
-        metrics = _metrics_of(result) | {"cache_misses": int(_is_asked_for(payload))}
+        metrics = _metrics_of(result)
+        if payload is not None and payload.is_cacheable:
+            metrics["cache_misses"] = 1
         if attempts > 1:
             metrics["retried"] = attempts - 1
-        followers = self.store.finish(
+        finished = self.store.finish(
             ref,
             Done(data, result.reward, is_dead=result.verdict is Verdict.INTERNAL_ERROR),
             ttl_s=self.settings.result_ttl_s,
             metrics=metrics,
+            next_ref=next_ref,
+            worker=self.worker,
         )
         _log.debug(
             "job_finished", verdict=result.verdict.value, run_s=round(result.timing.run_s, 4)
         )
-        for follower in followers or ():
+        for follower in finished.followers:
             self._follow(follower, result)
+        if finished.followers and next_ref:
+            return self.store.begin(next_ref, self.worker)
+        return finished.claim
 
     def cancel(self, ref: str, payload: Payload, reason: str) -> None:
         """Stores that a submission is not run; those that wait for its result are run instead."""
-        followers = self.store.finish(
+        finished = self.store.finish(
             ref,
             canceled(ref, payload, reason),
             ttl_s=self.settings.result_ttl_s,
             metrics={"canceled": 1, "late": 1},
         )
         _log.info("job_canceled", reason=reason)
-        if followers:
-            self.store.hand_back(followers)
+        if finished.followers:
+            self.store.hand_back(finished.followers)
 
     def _follow(self, follower: str, result: Result) -> None:
         sealed = self.store.payload(follower)
@@ -84,10 +99,6 @@ class Settling:
             ttl_s=self.settings.result_ttl_s,
             metrics=judged(own.verdict.value) | _reward_of(own) | {"shared": 1},
         )
-
-
-def _is_asked_for(payload: Payload | None) -> bool:
-    return payload is not None and payload.is_cacheable
 
 
 def _is_cacheable(result: Result) -> bool:

@@ -70,42 +70,48 @@ class SubmissionRunner:
     def run(self, refs: Sequence[str]) -> None:
         """Runs them in order; the rest goes back when the worker drains or one takes long."""
         began = time.monotonic()
+        claim: Claim | None = None
+        is_claimed = False
         for index, ref in enumerate(refs):
             is_late = index > 0 and since(began) > _CHUNK_BUDGET_S
             if self.is_draining() or (is_late and self.store.is_idle()):
-                self.store.hand_back(refs[index:])
+                begun = [ref] if claim is not None and claim.attempt else []
+                self.store.hand_back(refs[index:], begun=begun)
                 return
-            claim = self.store.begin(ref, self.worker)
+            if not is_claimed:
+                claim = self.store.begin(ref, self.worker)
+            is_claimed = False
             if claim is None:
                 continue
+            # The next one is claimed in the step that stores this one's result.
+            next_ref = refs[index + 1] if index + 1 < len(refs) else ""
             try:
                 with bound_contextvars(job_id=ref):
-                    self._run_one(ref, claim)
+                    claim = self._run_one(ref, claim, next_ref)
             except EngineUnavailable as error:
                 self.store.hand_back(refs[index:], begun=[ref])
                 self.readiness.pause(str(error))
                 return
+            is_claimed = True
 
-    def _run_one(self, ref: str, claim: Claim) -> None:
+    def _run_one(self, ref: str, claim: Claim, next_ref: str) -> Claim | None:
         began = time.monotonic()
+        settling = Settling(self.store, self.settings, self.worker)
         payload: Payload | None = None
         try:
             opened = self.store.signer.open(claim.payload, "payload", ref)
             payload = Payload.from_bytes(opened)
             if claim.attempt == 0:
-                Settling(self.store, self.settings).cancel(
-                    ref, payload, "its deadline passed before it was run"
-                )
-                return
+                settling.cancel(ref, payload, "its deadline passed before it was run")
+                return self.store.begin(next_ref, self.worker) if next_ref else None
             result, attempts = self._result(ref, payload, claim)
         except (TamperedData, ValueError) as error:
             _log.error("payload_refused", reason=type(error).__name__)
             reason = str(error) if isinstance(error, TamperedData) else "its payload is broken"
             result, attempts = _internal_error(ref, None, reason), claim.attempt
         timing = Timing(queued_s=claim.queued_s, run_s=since(began))
-        Settling(self.store, self.settings).finish(
-            ref, payload, result.model_copy(update={"timing": timing}), attempts
-        )
+        timed = result.model_copy(update={"timing": timing})
+        return settling.finish(ref, payload, timed, attempts, next_ref)
 
     def _result(self, ref: str, payload: Payload, claim: Claim) -> tuple[Result, int]:
         if claim.attempt > self.settings.max_attempts:

@@ -26,8 +26,8 @@ def _accept(store: SubmissionStore, *tickets: Ticket) -> tuple[Outcome, ...]:
 
 def _finish(store: SubmissionStore, name: str, result: bytes = b"{}") -> bool:
     done = Done(result, 1.0)
-    stored = store.finish(f"t/{name}", done, ttl_s=60, metrics={"verdict:accepted": 1})
-    return stored is not None
+    metrics = {"verdict:accepted": 1.0}
+    return store.finish(f"t/{name}", done, ttl_s=60, metrics=metrics).is_stored
 
 
 def test_submission_is_stored_and_carried_by_an_rq_job(
@@ -145,3 +145,14 @@ def test_claim_that_is_handed_back_does_not_count(store: SubmissionStore) -> Non
 
     assert claim is not None
     assert claim.attempt == 1
+
+
+def test_next_submission_is_claimed_with_the_result_before(store: SubmissionStore) -> None:
+    _accept(store, _ticket("a"), _ticket("b"))
+    finished = store.finish(
+        "t/a", Done(b"{}", 1.0), ttl_s=60, metrics={}, next_ref="t/b", worker="w"
+    )
+
+    assert finished.claim is not None
+    assert (finished.claim.payload, finished.claim.attempt) == (b"{}", 1)
+    assert store.begin("t/b", "w").attempt == 2

@@ -10,7 +10,7 @@ from sandbox_service.errors import InvalidSubmission, NotFound, SandboxDied
 from sandbox_service.queue import keys
 from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.signing import Signer
-from sandbox_service.queue.tickets import Claim, Done
+from sandbox_service.queue.tickets import Claim, Done, Finished
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
@@ -46,12 +46,12 @@ class RememberingStore:
         return self.attempts
 
     def finish(
-        self, ref: str, done: Done, *, metrics: Mapping[str, float], **_: Any
-    ) -> list[str] | None:
+        self, ref: str, done: Done, *, metrics: Mapping[str, float], next_ref: str, **_: Any
+    ) -> Finished:
         self.results[ref] = Result.model_validate_json(done.result)
         self.dead += [ref] if done.is_dead else []
         self.metrics.update(metrics)
-        return self.followers.pop(ref, [])
+        return Finished(True, self.followers.pop(ref, []), self.claims.get(next_ref))
 
     def payload(self, ref: str) -> bytes | None:
         return _PAYLOAD if ref in self.following else None
