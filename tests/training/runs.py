@@ -4,6 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+# Before anything of the trainer: modules that import this one are skipped where torch is missing.
+pytest.importorskip("torch", reason="the extra `trainer` is not installed")
+
 from sandbox_service.training.config import TrainingConfig, read_config
 from sandbox_service.training.tracking import read_metrics
 
