@@ -27,9 +27,9 @@ def start_worker(redis_url: str) -> Iterator[StartWorker]:
     """Starts workers by name; those that live at the end of the test are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str, **environment: str) -> "subprocess.Popen[bytes]":
+    def start(name: str, url: str = redis_url, **environment: str) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
-            [sys.executable, str(_FAKE_WORKER), redis_url, name],
+            [sys.executable, str(_FAKE_WORKER), url, name],
             env={**os.environ, "PYTHONPATH": str(_ROOT), **environment},
         )
         started.append(process)

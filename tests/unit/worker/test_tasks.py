@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_service.errors import InvalidSubmission, NotFound, SandboxDied
+from sandbox_service.errors import EngineUnavailable, InvalidSubmission, NotFound, SandboxDied
 from sandbox_service.queue import keys
 from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.signing import Signer
@@ -46,7 +46,7 @@ class RememberingStore:
         return self.attempts
 
     def finish(
-        self, ref: str, done: Done, *, metrics: Mapping[str, float], next_ref: str, **_: Any
+        self, ref: str, done: Done, *, metrics: Mapping[str, float], next_ref: str = "", **_: Any
     ) -> Finished:
         self.results[ref] = Result.model_validate_json(done.result)
         self.dead += [ref] if done.is_dead else []
@@ -237,3 +237,79 @@ def test_task_uses_the_runner_of_its_process() -> None:
     RUNNER.reset(token)
 
     assert list(store.results) == ["a"]
+
+
+def _cached_payload() -> bytes:
+    return Payload.of(make_submission(cache=True)).to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "kept"),
+    [
+        ({}, ["a"]),
+        ({"verdict": "wrong_answer"}, ["a"]),
+        ({"verdict": "time_limit_exceeded"}, []),
+        ({"verdict": "internal_error"}, []),
+        ({"verdict": "wrong_answer", "tests": [{"verdict": "time_limit_exceeded"}]}, []),
+        ({"compile": {"verdict": "compile_error"}, "verdict": "compile_error"}, []),
+        ({"compile": {"verdict": "compile_error", "exit_code": 1}}, ["a"]),
+    ],
+)
+def test_only_what_another_try_would_find_too_is_kept(
+    overrides: dict[str, Any], kept: list[str]
+) -> None:
+    store = RememberingStore({"a": _claim(payload=_cached_payload())})
+    _runner(store, make_result(id="a", **overrides)).run(["a"])
+
+    assert store.kept == kept
+
+
+def test_result_is_not_kept_unless_asked_for() -> None:
+    store = RememberingStore({"a": _claim()})
+    _runner(store, make_result(id="a")).run(["a"])
+
+    assert store.kept == []
+
+
+def test_followers_get_the_result_under_their_own_names() -> None:
+    store = RememberingStore({"t/a": _claim()}, followers={"t/a": ["t/b"]}, following={"t/b"})
+    _runner(store, make_result(id="a")).run(["t/a"])
+
+    follower = store.results["t/b"]
+    assert (follower.id, follower.metadata, follower.reused) == ("b", {"k": 1}, True)
+    assert store.metrics["shared"] == 1
+
+
+def test_late_submission_is_canceled_and_its_followers_are_run() -> None:
+    store = RememberingStore({"a": _claim(attempt=0)}, followers={"a": ["b"]})
+    runner = _runner(store)
+    runner.run(["a"])
+
+    assert store.results["a"].status.value == "canceled"
+    assert store.handed_back == ["b"]
+    assert runner.pipeline.seen == []
+
+
+def test_internal_error_is_a_dead_letter() -> None:
+    store = RememberingStore({"a": _claim(), "b": _claim()})
+    _runner(store, KeyError("x"), make_result(id="b")).run(["a", "b"])
+
+    assert store.dead == ["a"]
+
+
+def test_engine_that_is_down_hands_everything_back_and_pauses() -> None:
+    store = RememberingStore({"a": _claim(), "b": _claim()})
+    runner = _runner(store, EngineUnavailable("no daemon"))
+    runner.run(["a", "b"])
+
+    assert (store.handed_back, store.taken_back) == (["a", "b"], ["a"])
+    assert runner.readiness.reasons == ["no daemon"]
+    assert store.results == {}
+
+
+def test_payload_that_was_not_signed_is_no_information() -> None:
+    store = RememberingStore({"a": _claim()}, signer=Signer(b"k" * 32))
+    _runner(store).run(["a"])
+
+    assert store.results["a"].reward is None
+    assert "not signed" in store.results["a"].detail
