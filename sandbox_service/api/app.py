@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from sandbox_service.api.auth import Authentication, check_binding, is_loopback
+from sandbox_service.api.compat import routing
 from sandbox_service.api.documents import install_documents
 from sandbox_service.api.errors import install_error_handlers
 from sandbox_service.api.instrumentation import Instrumentation
@@ -43,6 +44,7 @@ _ROUTERS = (
     health.router,
     events.router,
     dashboard.router,
+    routing.router,
 )
 
 
@@ -72,7 +74,7 @@ def create_app(settings: Settings, languages: LanguageTable, redis_url: str) -> 
         redoc_url=None,
     )
     app.state.service = service
-    for router in _ROUTERS:
+    for router in (*_ROUTERS, *routing.routers_on(settings)):
         app.include_router(router)
     install_error_handlers(app)
     install_documents(app)

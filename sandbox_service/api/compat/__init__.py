@@ -1,1 +1,1 @@
-"""One file per foreign wire format."""
+"""Wire formats of other services, each a thin translation to submissions of our own."""
