@@ -97,6 +97,8 @@ for path in glob.glob('/proc/*/environ'):
 print('held' if 'CANARY' not in repr(found) else found)
 """
     assert service.run(python(code)).verdict is Verdict.ACCEPTED
+    if os.getuid() != 0:
+        return  # only root can look into processes of another user namespace
     for pid in outside.processes_of(service.sandbox()):
         assert canaries.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
 
