@@ -5,6 +5,7 @@ about what crosses the wall: artifacts, output, and the word on how a run ended.
 """
 
 import mmap
+import os
 import re
 from pathlib import Path
 
