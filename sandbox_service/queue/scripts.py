@@ -89,8 +89,10 @@ local function begin(ref, worker)
   local waited = string.format('%.6f', now - tonumber(s[4]))
   if s[7] and tonumber(s[7]) < now then return {s[3], 0, waited} end
   if s[1] == 'queued' then tell_batches(s[6], 'queued', 'started', nil) end
+  -- A worker that asks again never got the answer: nothing was tried.
+  local step = (s[1] == 'started' and s[2] == worker) and 0 or 1
   redis.call('HSET', key, 'status', 'started', 'worker', worker)
-  local attempt = redis.call('HINCRBY', key, 'attempts', 1)
+  local attempt = redis.call('HINCRBY', key, 'attempts', step)
   stop_waiting(s[5], ref)
   redis.call('ZADD', 'sandbox:started:' .. s[5], now, ref)
   return {s[3], attempt, waited}

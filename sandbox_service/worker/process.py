@@ -150,6 +150,10 @@ class SubmissionWorker(SimpleWorker):
             if self.connection.exists(job.key):
                 self.handle_job_failure(job, queue, exc_string=str(refusal))
             return
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            # The job is still in this worker's own list, and is taken up again from there.
+            self._note_loss(error)
+            return
         try:
             seconds = time.monotonic() - self._began
             self._taken = self._next(done=job.id, seconds=seconds, more=not self.is_draining())

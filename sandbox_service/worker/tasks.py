@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
+import redis
 import structlog
 from structlog.contextvars import bound_contextvars
 
@@ -121,7 +122,7 @@ class SubmissionRunner:
         try:
             with self.tracing.span("worker", payload.trace, submission_id=ref):
                 return self._try(ref, payload, claim.attempt)
-        except EngineUnavailable:
+        except (EngineUnavailable, redis.RedisError):
             raise
         except (RequestError, TamperedData, ValueError) as error:
             reason = f"it cannot be run: {error}"

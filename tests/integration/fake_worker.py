@@ -9,9 +9,8 @@ import signal
 import sys
 import time
 
-import redis
-
 from sandbox_service.errors import EngineUnavailable, SandboxDied
+from sandbox_service.queue.connection import connect
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
 from sandbox_service.settings import Settings
@@ -23,7 +22,7 @@ class ObedientPipeline:
     """Says in Redis what it does, so that tests need not poll."""
 
     def __init__(self, url: str, name: str) -> None:
-        self._redis = redis.Redis.from_url(url)
+        self._redis = connect(url)
         self._redis.rpush("test:ready", name)
 
     def run(self, submission_id: str, submission: Submission) -> Result:

@@ -49,11 +49,18 @@ def test_same_id_is_the_same_only_with_the_same_content(store: SubmissionStore) 
 
 def test_claim_counts_attempts(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    first, again = store.begin("t/a", "w"), store.begin("t/a", "w")
+    first, again = store.begin("t/a", "w"), store.begin("t/a", "x")
 
     assert first is not None
     assert again is not None
     assert (first.payload, first.attempt, again.attempt) == (b"{}", 1, 2)
+
+
+def test_claim_whose_answer_was_lost_is_no_other_attempt(store: SubmissionStore) -> None:
+    _accept(store, _ticket("a"))
+    claims = [store.begin("t/a", "w") for _ in range(4)]
+
+    assert [claim and claim.attempt for claim in claims] == [1, 1, 1, 1]
 
 
 def test_submission_of_a_living_worker_is_not_claimed(
@@ -155,4 +162,4 @@ def test_next_submission_is_claimed_with_the_result_before(store: SubmissionStor
 
     assert finished.claim is not None
     assert (finished.claim.payload, finished.claim.attempt) == (b"{}", 1)
-    assert store.begin("t/b", "w").attempt == 2
+    assert store.begin("t/b", "x").attempt == 2
