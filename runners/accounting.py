@@ -152,10 +152,13 @@ def _share_bytes(sample: _ProcessSample) -> int:
     """Returns a process's share of its memory; the resident size where the kernel won't tell."""
     try:
         with open(f"/proc/{sample.pid}/smaps_rollup", "rb") as file:
-            line = next(line for line in file if line.startswith(b"Pss:"))
-    except (OSError, StopIteration):
+            line = next((line for line in file if line.startswith(b"Pss:")), None)
+    except (FileNotFoundError, ProcessLookupError):
+        line = None
+    except OSError:
         return sample.resident_pages * _PAGE_BYTES
-    return int(line.split()[1]) * 1024
+    # It may have ended since, and what it held went with it.
+    return int(line.split()[1]) * 1024 if line else 0
 
 
 def find_meter(own: Callable[[], frozenset[int]]) -> Meter:

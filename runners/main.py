@@ -1,6 +1,7 @@
 """The supervisor: boots a zygote, says hello, and serves executions until the host is gone."""
 
 import os
+import select
 import sys
 import time
 from typing import Any
@@ -12,11 +13,38 @@ _FLUSH_BYTES = 256 * 1024
 _FLUSH_S = 0.5
 
 
-class _Reports:
-    """Reports on their way to the host, several in a frame."""
+class _Outbox:
+    """Frames on their way to the host; they wait for others while more is there to be done."""
 
-    def __init__(self, stream: int) -> None:
-        self._stream = stream
+    def __init__(self, stream_in: int, stream_out: int) -> None:
+        self._in, self._out = stream_in, stream_out
+        self._frames: list[bytes] = []
+        self._size = 0
+        self._since = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the host has every answer so far."""
+        return not self._frames
+
+    def put(self, frame: bytes, *, may_wait: bool) -> None:
+        """Takes a frame, and sends all there are unless the next request has come already."""
+        if not self._frames:
+            self._since = time.monotonic()
+        self._frames.append(frame)
+        self._size += len(frame)
+        is_early = self._size < _FLUSH_BYTES and time.monotonic() - self._since < _FLUSH_S
+        if may_wait and is_early and select.select([self._in], [], [], 0)[0]:
+            return
+        wire.write_all(self._out, b"".join(self._frames))
+        self._frames, self._size = [], 0
+
+
+class _Reports:
+    """Reports of one execution, several in a frame."""
+
+    def __init__(self, outbox: _Outbox) -> None:
+        self._outbox = outbox
         self._reset()
 
     def _reset(self) -> None:
@@ -39,10 +67,10 @@ class _Reports:
                 packed[key] = self._pack(value) if key == "interactor" else value
         return packed
 
-    def flush(self, *, done: bool, error: str | None = None) -> None:
+    def flush(self, *, done: bool, error: str | None = None, skipped: bool = False) -> None:
         """Sends what there is."""
-        header = {"reports": self._items, "done": done, "error": error}
-        wire.write_frame(self._stream, header, self._blobs)
+        header = {"reports": self._items, "done": done, "error": error, "skipped": skipped}
+        self._outbox.put(wire.encode(header, self._blobs), may_wait=done)
         self._reset()
 
 
@@ -69,12 +97,19 @@ def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery) -> None:
         "memory_bytes": meter.memory_bytes(),
     }
     wire.write_frame(stream_out, hello)
+    outbox, began = _Outbox(stream_in, stream_out), time.monotonic()
     while True:
         try:
             request = wire.read_frame(stream_in)
         except EOFError:
             return
-        reports = _Reports(stream_out)
+        if outbox.is_empty:
+            began = time.monotonic()
+        reports = _Reports(outbox)
+        patience_s = request["patience_s"]
+        if patience_s is not None and time.monotonic() - began > patience_s:
+            reports.flush(done=True, skipped=True)
+            continue
         try:
             _execute(execute.Executor(nursery, meter, request), request, reports)
         except (supervise.RunnerError, ValueError, OSError) as error:

@@ -90,7 +90,12 @@ def read_frame(fd: int) -> dict[str, Any]:
 
 
 def write_frame(fd: int, header: dict[str, Any], blobs: Blobs | None = None) -> None:
-    """Writes one frame, however many writes that takes."""
-    view = memoryview(encode(header, blobs or Blobs()))
+    """Writes one frame."""
+    write_all(fd, encode(header, blobs or Blobs()))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Writes all of it, however many writes that takes."""
+    view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

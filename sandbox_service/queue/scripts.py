@@ -73,7 +73,12 @@ return outcomes
 )
 """Stores submissions; for each of them says `new`, `same` or `conflict`."""
 
-_CLAIM = """
+BEGIN = (
+    NOW
+    + WAIT
+    + BATCHES
+    + """
+-- ARGV: worker, ref...
 local function begin(ref, worker)
   local key = 'sandbox:submission:' .. ref
   local s = redis.call('HMGET', key, 'status', 'worker', 'payload', 'queued_at', 'lane',
@@ -97,19 +102,12 @@ local function begin(ref, worker)
   redis.call('ZADD', 'sandbox:started:' .. s[5], now, ref)
   return {s[3], attempt, waited}
 end
-"""
-
-BEGIN = (
-    NOW
-    + WAIT
-    + BATCHES
-    + _CLAIM
-    + """
--- ARGV: ref, worker
-return begin(ARGV[1], ARGV[2])
+local claims = {}
+for i = 2, #ARGV do claims[i - 1] = begin(ARGV[i], ARGV[1]) end
+return claims
 """
 )
-"""Claims a submission; attempt 0 says that its deadline has passed. Nil when it is done, in the
+"""Claims submissions; attempt 0 says that a deadline has passed. Nil for one that is done, in the
 hands of a worker that lives, or waiting for the result of an equal one."""
 
 UNBEGIN = (
@@ -134,9 +132,8 @@ FINISH = (
     NOW
     + WAIT
     + BATCHES
-    + _CLAIM
     + """
--- ARGV: ref, status, result, reward, ttl_s, dead, next ref or '', worker, (metric, amount)...
+-- ARGV: ref, status, result, reward, ttl_s, dead, (metric, amount)...
 local function finish(ref, status, ttl)
   local key = 'sandbox:submission:' .. ref
   local s = redis.call('HMGET', key, 'status', 'payload', 'lane', 'batches', 'flight')
@@ -147,7 +144,7 @@ local function finish(ref, status, ttl)
   redis.call('HDEL', key, 'payload')
   redis.call('EXPIRE', key, ttl)
   tell_batches(s[4], s[1], status, ttl)
-  for i = 9, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
+  for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
   local drained = 'sandbox:drained:' .. math.floor(now / 10)
   if redis.call('INCR', drained) == 1 then redis.call('EXPIRE', drained, 600) end
   if redis.call('LPUSH', 'sandbox:recent', ref) > 400 then
@@ -166,15 +163,12 @@ local function finish(ref, status, ttl)
   return followers
 end
 local followers = finish(ARGV[1], ARGV[2], ARGV[5])
-local has_followers = followers and #followers > 0
-local claim = ARGV[7] ~= '' and not has_followers and begin(ARGV[7], ARGV[8])
-return {followers and 1 or 0, followers or {}, claim or {}}
+return {followers and 1 or 0, followers or {}}
 """
 )
-"""Stores a result unless there is one: the first write wins. Then claims the next submission.
+"""Stores a result unless there is one: the first write wins.
 
-Returns whether it was stored, who waits for an equal one's result, and the claim. Where somebody
-waits nothing is claimed yet: the next one may be among them."""
+Returns whether it was stored, and who waits for an equal one's result."""
 
 RETRY = (
     NOW

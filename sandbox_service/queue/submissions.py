@@ -69,9 +69,10 @@ class SubmissionStore:
                     self._requeue(ref, Place(lanes[ref], keys.tenant_of(ref)), pipeline)
             pipeline.execute()
 
-    def begin(self, ref: str, worker: str) -> Claim | None:
-        """Claims a submission; None when it is done, in other hands, or follows an equal one."""
-        return claim_from(cast("list[Any] | None", self._begin(args=[ref, worker])))
+    def begin(self, refs: Sequence[str], worker: str) -> list[Claim | None]:
+        """Claims submissions; None for one that is done, in other hands, or like one before."""
+        replies = cast("list[list[Any] | None]", self._begin(args=[worker, *refs]))
+        return [claim_from(reply) for reply in replies]
 
     def add_attempt(self, ref: str) -> int:
         """Counts one more try and returns how many there were."""
@@ -88,18 +89,16 @@ class SubmissionStore:
         *,
         ttl_s: int,
         metrics: Mapping[str, float],
-        next_ref: str = "",
-        worker: str = "",
     ) -> Finished:
-        """Stores a result unless there is one, tells who waits, and claims the next submission."""
+        """Stores a result unless there is one, and tells who waits for an equal one's."""
         status, reward = done.status.value, done.reward_json
         result = self.signer.seal(done.result, "result", ref, status, reward)
         amounts = [part for item in metrics.items() for part in item]
         is_dead = int(done.is_dead)
-        stored, followers, claim = self._finish(
-            args=[ref, status, result, reward, ttl_s, is_dead, next_ref, worker, *amounts]
+        stored, followers = self._finish(
+            args=[ref, status, result, reward, ttl_s, is_dead, *amounts]
         )
-        return Finished(bool(stored), [each.decode() for each in followers], claim_from(claim))
+        return Finished(bool(stored), [each.decode() for each in followers])
 
     def keep_for_equals(self, ref: str, content: str, result: bytes, ttl_s: int) -> None:
         """Keeps a result for equal submissions of the same tenant."""

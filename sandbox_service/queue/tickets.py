@@ -81,8 +81,6 @@ class Finished(NamedTuple):
     """False when there was a result already."""
     followers: list[str]
     """Submissions that wait for an equal one's result."""
-    claim: Claim | None
-    """Of the submission that was to be begun next."""
 
 
 @dataclass(frozen=True, slots=True)

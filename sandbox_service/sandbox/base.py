@@ -1,5 +1,6 @@
 """The protocol between whoever needs a program run and whatever runs it."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from sandbox_service.schema.result import SandboxInfo
@@ -14,6 +15,16 @@ class Sandbox(Protocol):
 
     def execute(self, execution: Execution) -> ExecutionReport:
         """Compiles once and runs in order.
+
+        Raises:
+            SandboxDied: the stream ended; the sandbox must be closed.
+            ProtocolViolation: the runner broke the contract; the sandbox must be closed.
+        """
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> "list[ExecutionReport | None]":
+        """Does one after the other without a pause; None for one whose turn came too late.
 
         Raises:
             SandboxDied: the stream ended; the sandbox must be closed.
@@ -60,6 +71,13 @@ class SandboxSource(Protocol):
 
     def execute(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
         """Runs in a pooled sandbox, or in one that is destroyed afterwards.
+
+        Raises:
+            SandboxError: no sandbox could do it.
+        """
+
+    def look_ahead(self, executions: Sequence[Execution]) -> "list[ExecutionReport | None]":
+        """Runs what can be run without a pause between; None where that is not to be had.
 
         Raises:
             SandboxError: no sandbox could do it.

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import struct
+from collections.abc import Sequence
 
 import docker
 import docker.errors
@@ -115,6 +116,11 @@ class DockerSandbox:
 
     def execute(self, execution: Execution) -> ExecutionReport:
         return self._session.execute(execution)
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
+        return self._session.execute_all(executions, patience_s=patience_s)
 
     def set_memory(self, memory_bytes: int) -> None:
         """Gives the next runs another memory limit.

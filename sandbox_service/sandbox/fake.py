@@ -3,7 +3,7 @@
 It keeps the contract of `base` as the real engines do; `tests/contract` holds all to it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sandbox_service.errors import EngineUnavailable, SandboxDied
 from sandbox_service.schema.result import SandboxInfo
@@ -56,6 +56,11 @@ class FakeSandbox:
             artifacts=dict.fromkeys(execution.compile.artifacts, b"compiled"),
             runs=tuple(_run(program, run) for run in execution.runs),
         )
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
+        return [self.execute(execution) for execution in executions]
 
     def set_memory(self, memory_bytes: int) -> None:
         """Notes the limit.

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
@@ -122,9 +123,18 @@ class LocalSandbox:
         )
 
     def execute(self, execution: Execution) -> ExecutionReport:
+        self._require_open()
+        return self._session.execute(execution)
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
+        self._require_open()
+        return self._session.execute_all(executions, patience_s=patience_s)
+
+    def _require_open(self) -> None:
         if self._process.returncode is not None:
             raise SandboxDied("the sandbox is closed")
-        return self._session.execute(execution)
 
     def set_memory(self, memory_bytes: int) -> None:
         """Sets the group's limit; without a group the runner watches each run's own."""

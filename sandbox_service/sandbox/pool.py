@@ -6,11 +6,12 @@ used once; the next one is begun at once.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from time import monotonic
 
 import structlog
 
-from sandbox_service.errors import SandboxError
+from sandbox_service.errors import ProtocolViolation, SandboxError
 from sandbox_service.sandbox.artifacts import ArtifactCache
 from sandbox_service.sandbox.background import Background, Warm, start
 from sandbox_service.sandbox.base import Engine
@@ -19,6 +20,7 @@ from sandbox_service.settings import Settings
 
 _log = structlog.get_logger(__name__)
 _REAP_EVERY_S = 60.0
+_PATIENCE_S = 0.25  # nothing waits longer than this for one that was looked at before it
 _INPUT_UNIT_BYTES = 16 * 1024 * 1024
 _ARTIFACT_CACHE_BYTES = 256 * 1024 * 1024
 
@@ -44,6 +46,19 @@ class Pool:
         rest = execution.model_copy(update={"compile": None, "artifacts": compiled.artifacts})
         ran = self._run(rest, fresh=fresh)
         return ran.model_copy(update={"compile": compiled.compile})
+
+    def look_ahead(self, executions: Sequence[Execution]) -> list[ExecutionReport | None]:
+        """Runs those that one sandbox can run as they are, without a pause between.
+
+        What comes after a run that took too much memory is left out: the sandbox is in doubt.
+        """
+        wanted = [each for each in executions if _fits_beside(each, executions[0])]
+        if len(wanted) < 2 or self._engine.is_single_use:
+            return [None] * len(executions)
+        ran = _until_in_doubt(self._run_all(wanted, fresh=False, patience_s=_PATIENCE_S))
+        return [
+            next(ran, None) if _fits_beside(each, executions[0]) else None for each in executions
+        ]
 
     def warm_up(self, image: str, memory_bytes: int) -> None:
         """Starts a sandbox before anybody needs it.
@@ -83,22 +98,30 @@ class Pool:
         return report
 
     def _run(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
+        (report,) = self._run_all([execution], fresh=fresh, patience_s=None)
+        if report is None:
+            raise ProtocolViolation("the runner skipped what it was not allowed to skip")
+        return report
+
+    def _run_all(
+        self, executions: Sequence[Execution], *, fresh: bool, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
         once = fresh or self._engine.is_single_use
-        warm = self._take(execution.image, memory_of(execution), once=once)
+        warm = self._take(executions[0].image, memory_of(executions[0]), once=once)
         try:
-            report = warm.sandbox.execute(execution)
+            reports = warm.sandbox.execute_all(executions, patience_s=patience_s)
         except BaseException as error:
             self._background.close(warm)
             if isinstance(error, SandboxError):
-                _log.warning("sandbox_lost", image=execution.image, reason=str(error))
+                _log.warning("sandbox_lost", image=warm.image, reason=str(error))
             raise
-        warm.used += 1
-        if once or self._is_worn(warm, report):
+        warm.used += len(reports)
+        if once or self._is_worn(warm, reports):
             self._background.close(warm)
             self._replace(warm, once=once)
         else:
             self._give_back(warm)
-        return report.model_copy(update={"sandbox": warm.sandbox.info})
+        return [each and each.model_copy(update={"sandbox": warm.sandbox.info}) for each in reports]
 
     def _take(self, image: str, memory_bytes: int, *, once: bool) -> Warm:
         idle = [warm for warm in self._idle[image] if not (once and warm.used)]
@@ -134,11 +157,11 @@ class Pool:
         if len(idle) > self._settings.sandbox_max_idle:
             self._background.close(idle.pop(0))
 
-    def _is_worn(self, warm: Warm, report: ExecutionReport) -> bool:
+    def _is_worn(self, warm: Warm, reports: Sequence[ExecutionReport | None]) -> bool:
         return (
             warm.used >= self._settings.sandbox_max_jobs
             or monotonic() - warm.started_s > self._settings.sandbox_max_age_s
-            or any(run.ending is Ending.MEMORY_LIMIT for run in _steps(report))
+            or any(_ran_out_of_memory(report) for report in reports if report)
         )
 
 
@@ -151,6 +174,28 @@ def memory_of(execution: Execution) -> int:
     held = sum(len(run.stdin) for run in execution.runs)
     room = held + _INPUT_UNIT_BYTES - held % _INPUT_UNIT_BYTES if held > _INPUT_UNIT_BYTES else 0
     return max(step.limits.memory_bytes for step in steps) + room
+
+
+def _fits_beside(execution: Execution, first: Execution) -> bool:
+    return (
+        execution.compile is None
+        and execution.image == first.image
+        and memory_of(execution) == memory_of(first)
+    )
+
+
+def _ran_out_of_memory(report: ExecutionReport) -> bool:
+    return any(run.ending is Ending.MEMORY_LIMIT for run in _steps(report))
+
+
+def _until_in_doubt(
+    reports: Sequence[ExecutionReport | None],
+) -> Iterator[ExecutionReport | None]:
+    """Yields the reports up to the first run that took too much memory, and that."""
+    for report in reports:
+        yield report
+        if report and _ran_out_of_memory(report):
+            return
 
 
 def _steps(report: ExecutionReport) -> list[RunReport]:

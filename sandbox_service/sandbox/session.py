@@ -1,5 +1,7 @@
 """One conversation with a runner: hello, then executions and their reports."""
 
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,6 +23,8 @@ PROTOCOL = 1
 _BOOT_TIMEOUT_S = 60.0
 # The runner ends a run itself; this is for a runner that hangs.
 _GRACE_S = 30.0
+# What is sent ahead fits into a pipe, so that both ends never wait for each other to read.
+_AHEAD_BYTES = 32 * 1024
 
 
 class Hello(Model):
@@ -62,19 +66,48 @@ class Session:
             SandboxDied: the stream ended.
             ProtocolViolation: the runner broke the contract.
         """
-        for piece in _frame(execution):
-            self._transport.send(piece)
-        longest_s = max((step.limits.wall_backstop_s for step in _steps(execution)), default=0.0)
-        timeout_s = _GRACE_S + longest_s
+        (report,) = self.execute_all([execution], patience_s=None)
+        if report is None:
+            raise ProtocolViolation("the runner skipped what it was not allowed to skip")
+        return report
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
+        """Sends executions, small ones before the reports of those before have come.
+
+        The runner skips those whose turn comes later than `patience_s` seconds after the first's.
+
+        Raises:
+            SandboxDied: the stream ended.
+            ProtocolViolation: the runner broke the contract.
+        """
+        longest_s = max((_longest_s(each) for each in executions), default=0.0)
+        reports: list[ExecutionReport | None] = []
+        under_way: deque[int] = deque()
+        for execution in executions:
+            pieces = _frame(execution, patience_s)
+            size = sum(map(len, pieces))
+            while under_way and sum(under_way) + size > _AHEAD_BYTES:
+                reports.append(self._receive(executions[len(reports)], longest_s))
+                under_way.popleft()
+            for piece in pieces:
+                self._transport.send(piece)
+            under_way.append(size)
+        rest = executions[len(reports) :]
+        return reports + [self._receive(execution, longest_s) for execution in rest]
+
+    def _receive(self, execution: Execution, longest_s: float) -> ExecutionReport | None:
         gathered = _Gathered(len(execution.runs))
         while not gathered.done:
-            gathered.take(stream.read_frame(self._transport, timeout_s))
-        return gathered.report(execution)
+            gathered.take(stream.read_frame(self._transport, _GRACE_S + longest_s))
+        return None if gathered.is_skipped else gathered.report(execution)
 
 
-def _steps(execution: Execution) -> list[CompileRequest | RunRequest]:
+def _longest_s(execution: Execution) -> float:
     compile_step = [execution.compile] if execution.compile else []
-    return [*compile_step, *execution.runs]
+    steps: list[CompileRequest | RunRequest] = [*compile_step, *execution.runs]
+    return max((step.limits.wall_backstop_s for step in steps), default=0.0)
 
 
 def _limits(limits: Limits, *, address_space: bool) -> dict[str, Any]:
@@ -91,10 +124,11 @@ def _limits(limits: Limits, *, address_space: bool) -> dict[str, Any]:
     }
 
 
-def _frame(execution: Execution) -> list[bytes]:
+def _frame(execution: Execution, patience_s: float | None) -> list[bytes]:
     blobs = stream.Blobs()
     step = execution.compile
     header = {
+        "patience_s": patience_s,
         "files": {path: blobs.add(data) for path, data in execution.files.items()},
         "artifacts": {path: blobs.add(data) for path, data in execution.artifacts.items()},
         "source": execution.source,
@@ -144,6 +178,7 @@ class _Gathered:
         self._artifacts: dict[str, bytes] = {}
         self._runs: list[RunReport] = []
         self.done = False
+        self.is_skipped = False
 
     def take(self, header: dict[str, Any]) -> None:
         """Takes one frame.
@@ -158,6 +193,7 @@ class _Gathered:
             for item in header["reports"]:
                 self._take_item(dict(item))
             self.done = bool(header["done"])
+            self.is_skipped = bool(header.get("skipped"))
         except (ValidationError, KeyError, TypeError, ValueError) as error:
             raise ProtocolViolation(f"a report does not fit: {error}") from error
 

@@ -1,23 +1,30 @@
 """One submission from its code to its reward: compile, run, judge, score, price."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from sandbox_service.errors import InvalidSubmission
-from sandbox_service.judge.judging import judge_skipped
+import structlog
+
+from sandbox_service.errors import InvalidSubmission, RequestError, SandboxError
+from sandbox_service.judge.judging import judge_skipped, program_checker_of
 from sandbox_service.judge.review import review
 from sandbox_service.judge.scoring import summarise
 from sandbox_service.judge.verdicts import detail_of_run, verdict_of_run
 from sandbox_service.languages import LanguageTable
 from sandbox_service.rewards.policies import explained_reward_of
 from sandbox_service.sandbox.base import SandboxSource
+from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.result import Result, SandboxInfo, StepResult, TestResult
 from sandbox_service.schema.run import Execution, ExecutionReport, RunReport
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.testcase import ExitCodeTest, TestCase
-from sandbox_service.schema.verdict import Verdict
+from sandbox_service.schema.verdict import Isolation, Verdict
 from sandbox_service.worker.checking import Checking
 from sandbox_service.worker.programs import Program, program_of
 from sandbox_service.worker.running import Running
+
+_log = structlog.get_logger(__name__)
 
 
 class Pipeline:
@@ -37,8 +44,31 @@ class Pipeline:
         self._checking = Checking(languages, source)
         self._allow_exit_code_tests = allow_exit_code_tests
 
-    def run(self, submission_id: str, submission: Submission) -> Result:
-        """Compiles, runs, judges and scores.
+    def look_ahead(self, submissions: Sequence[Submission]) -> "list[Ahead | None]":
+        """Runs what can be run without a pause between; what it cannot is None, and no loss.
+
+        Whatever goes wrong here is found again, and told, when the submission is run.
+        """
+        found: list[Ahead | None] = [None] * len(submissions)
+        wanted: dict[int, tuple[Program, Sequence[TestCase], Submission]] = {}
+        for index, submission in enumerate(submissions):
+            with contextlib.suppress(RequestError):
+                if _may_be_run_ahead(submission):
+                    program = program_of(submission, self._languages)
+                    wanted[index] = (program, _first_batch(submission), submission)
+        try:
+            reports = self._running.look_ahead(list(wanted.values())) if len(wanted) > 1 else []
+        except SandboxError as error:
+            _log.warning("look_ahead_failed", reason=str(error))
+            return found
+        for (index, (program, _, _)), report in zip(wanted.items(), reports, strict=False):
+            found[index] = Ahead(program, report) if report is not None else None
+        return found
+
+    def run(
+        self, submission_id: str, submission: Submission, ahead: "Ahead | None" = None
+    ) -> Result:
+        """Compiles, runs, judges and scores; what was run `ahead` is not run again.
 
         Raises:
             SandboxError: no sandbox could do it; another try may succeed.
@@ -47,8 +77,9 @@ class Pipeline:
         if submission.tests is None:
             raise InvalidSubmission("tests are required", field="tests")
         self._refuse_weak(submission.tests)
-        program = program_of(submission, self._languages)
-        judged = self._judged(program, submission, submission.tests)
+        program = ahead.program if ahead else program_of(submission, self._languages)
+        known = ahead.report if ahead else None
+        judged = self._judged(program, submission, submission.tests, known)
         return _result(submission_id, submission, program, judged)
 
     def tidy(self) -> None:
@@ -66,13 +97,19 @@ class Pipeline:
                 raise InvalidSubmission(reason, field=f"tests.{index}.exit_code")
 
     def _judged(
-        self, program: Program, submission: Submission, tests: Sequence[TestCase]
+        self,
+        program: Program,
+        submission: Submission,
+        tests: Sequence[TestCase],
+        known: ExecutionReport | None,
     ) -> "_Judged":
         limits = submission.limits
         judged = _Judged()
         for batch in _batches(tests, one_by_one=submission.stop_at_first_failure):
             first = len(judged.tests)
-            report = self._running.run(program, batch, submission, first=first)
+            report = self._running.run(
+                program, batch, submission, first=first, known=None if first else known
+            )
             judged.sandbox = report.sandbox
             judged.compile = _compile_result(program.execution(()), report)
             if not report.runs:
@@ -84,6 +121,13 @@ class Pipeline:
         return judged
 
 
+class Ahead(NamedTuple):
+    """A program that was run before its turn, and what it did."""
+
+    program: Program
+    report: ExecutionReport
+
+
 class _Judged:
     """What was found out so far."""
 
@@ -91,6 +135,22 @@ class _Judged:
         self.compile: StepResult | None = None
         self.tests: list[TestResult] = []
         self.sandbox: SandboxInfo | None = None
+
+
+def _may_be_run_ahead(submission: Submission) -> bool:
+    """Whether it needs nothing but a run: no sandbox of its own, and no interactor's program."""
+    tests = submission.tests
+    return (
+        bool(tests)
+        and submission.isolation is not Isolation.FRESH
+        and not any(
+            isinstance(program_checker_of(test), InteractiveChecker) for test in tests or ()
+        )
+    )
+
+
+def _first_batch(submission: Submission) -> Sequence[TestCase]:
+    return next(_batches(submission.tests or (), one_by_one=submission.stop_at_first_failure), ())
 
 
 def _batches(tests: Sequence[TestCase], *, one_by_one: bool) -> Iterator[Sequence[TestCase]]:

@@ -47,17 +47,40 @@ class Running:
         self._allow_shared_process = allow_shared_process
         self._is_overloaded = is_overloaded
 
+    def look_ahead(
+        self, wanted: Sequence[tuple[Program, Sequence[TestCase], Submission]]
+    ) -> list[ExecutionReport | None]:
+        """Returns what programs do when run one right after the other; None where unknown.
+
+        Raises:
+            SandboxError: no sandbox could do it.
+        """
+        return self._source.look_ahead(
+            [
+                program.execution(tuple(self._run_of(program, test, submission) for test in tests))
+                for program, tests, submission in wanted
+            ]
+        )
+
     def run(
-        self, program: Program, tests: Sequence[TestCase], submission: Submission, *, first: int
+        self,
+        program: Program,
+        tests: Sequence[TestCase],
+        submission: Submission,
+        *,
+        first: int,
+        known: ExecutionReport | None = None,
     ) -> ExecutionReport:
         """Returns the report of the runs, one for each test; `first` numbers them.
+
+        What is `known` already is not run, unless it has to be looked at again.
 
         Raises:
             SandboxError: no sandbox could do it.
             InvalidSubmission: a test needs a shared process, and that is refused here.
         """
         runs = tuple(self._run_of(program, test, submission) for test in tests)
-        report = self._execute(program, runs, submission)
+        report = known or self._execute(program, runs, submission)
         report = self._with_shared_process(program, runs, submission, report, first)
         return self._with_second_looks(program, runs, submission, report)
 

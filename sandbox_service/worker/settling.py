@@ -10,7 +10,7 @@ from sandbox_service.queue import keys
 from sandbox_service.queue.broker import canceled
 from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.submissions import SubmissionStore
-from sandbox_service.queue.tickets import Claim, Done
+from sandbox_service.queue.tickets import Done
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
@@ -27,17 +27,9 @@ class Settling:
 
     store: SubmissionStore
     settings: Settings
-    worker: str
 
-    def finish(
-        self,
-        ref: str,
-        payload: Payload | None,
-        result: Result,
-        attempts: int,
-        next_ref: str,
-    ) -> Claim | None:
-        """Stores a result, gives it to those that wait for an equal one's, claims the next."""
+    def finish(self, ref: str, payload: Payload | None, result: Result, attempts: int) -> None:
+        """Stores a result and gives it to those that wait for an equal one's."""
         data = result.model_dump_json().encode()
         if payload is not None and payload.is_cacheable and _is_cacheable(result):
             self.store.keep_for_equals(ref, payload.content_digest, data, self.settings.cache_ttl_s)
@@ -51,17 +43,12 @@ class Settling:
             Done(data, result.reward, is_dead=result.verdict is Verdict.INTERNAL_ERROR),
             ttl_s=self.settings.result_ttl_s,
             metrics=metrics,
-            next_ref=next_ref,
-            worker=self.worker,
         )
         _log.debug(
             "job_finished", verdict=result.verdict.value, run_s=round(result.timing.run_s, 4)
         )
         for follower in finished.followers:
             self._follow(follower, result)
-        if finished.followers and next_ref:
-            return self.store.begin(next_ref, self.worker)
-        return finished.claim
 
     def cancel(self, ref: str, payload: Payload, reason: str) -> None:
         """Stores that a submission is not run; those that wait for its result are run instead."""

@@ -1,5 +1,6 @@
 """The one function that an RQ job may call, and what it does with each submission."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -26,6 +27,7 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.tracing import Tracing
+from sandbox_service.worker.pipeline import Ahead
 from sandbox_service.worker.readiness import Readiness
 from sandbox_service.worker.settling import Settling, since
 
@@ -33,14 +35,20 @@ _log = structlog.get_logger(__name__)
 
 # A chunk is for work that is over at once; when it is not, others may take the rest.
 _CHUNK_BUDGET_S = 0.5
+# Submissions this quick are claimed and run several at a time, twice as many each time.
+_QUICK_S = 0.05
+_MOST_AHEAD = 8
 _RETRY_AFTER_S = (0.1, 0.5, 2.0)
 
 
 class Pipeline(Protocol):
     """What turns a submission into a result."""
 
-    def run(self, submission_id: str, submission: Submission) -> Result:
-        """Compiles, runs, judges and scores.
+    def look_ahead(self, submissions: Sequence[Submission]) -> list[Ahead | None]:
+        """Runs what can be run without a pause between; None is no loss."""
+
+    def run(self, submission_id: str, submission: Submission, ahead: Ahead | None = None) -> Result:
+        """Compiles, runs, judges and scores; what was run `ahead` is not run again.
 
         Raises:
             EngineUnavailable: nothing can be run here for the moment.
@@ -69,59 +77,93 @@ class SubmissionRunner:
     sleep: Callable[[float], None] = time.sleep
 
     def run(self, refs: Sequence[str]) -> None:
-        """Runs them in order; the rest goes back when the worker drains or one takes long."""
+        """Runs them in order; the rest goes back when the worker drains or they take long."""
         began = time.monotonic()
-        claim: Claim | None = None
-        is_claimed = False
-        for index, ref in enumerate(refs):
-            is_late = index > 0 and since(began) > _CHUNK_BUDGET_S
+        rest, count = list(refs), 1
+        while rest:
+            is_late = len(rest) < len(refs) and since(began) > _CHUNK_BUDGET_S
             if self.is_draining() or (is_late and self.store.is_idle()):
-                begun = [ref] if claim is not None and claim.attempt else []
-                self.store.hand_back(refs[index:], begun=begun)
+                self.store.hand_back(rest)
                 return
-            if not is_claimed:
-                claim = self.store.begin(ref, self.worker)
-            is_claimed = False
-            if claim is None:
-                continue
-            # The next one is claimed in the step that stores this one's result.
-            next_ref = refs[index + 1] if index + 1 < len(refs) else ""
-            try:
-                with bound_contextvars(job_id=ref):
-                    claim = self._run_one(ref, claim, next_ref)
-            except EngineUnavailable as error:
-                self.store.hand_back(refs[index:], begun=[ref])
-                self.readiness.pause(str(error))
+            part, rest = rest[:count], rest[count:]
+            part_began = time.monotonic()
+            left = self._run_part(part)
+            if left:
+                self.store.hand_back([*left, *rest], begun=left)
                 return
-            is_claimed = True
+            is_quick = since(part_began) < len(part) * _QUICK_S
+            count = min(2 * count, _MOST_AHEAD) if is_quick else 1
 
-    def _run_one(self, ref: str, claim: Claim, next_ref: str) -> Claim | None:
+    def _run_part(self, refs: Sequence[str]) -> list[str]:
+        """Claims and runs them; returns those that it had to leave."""
         began = time.monotonic()
-        settling = Settling(self.store, self.settings, self.worker)
-        payload: Payload | None = None
-        try:
-            opened = self.store.signer.open(claim.payload, "payload", ref)
-            payload = Payload.from_bytes(opened)
-            if claim.attempt == 0:
-                settling.cancel(ref, payload, "its deadline passed before it was run")
-                return self.store.begin(next_ref, self.worker) if next_ref else None
-            result, attempts = self._result(ref, payload, claim)
-        except (TamperedData, ValueError) as error:
-            _log.error("payload_refused", reason=type(error).__name__)
-            reason = str(error) if isinstance(error, TamperedData) else "its payload is broken"
-            result, attempts = _internal_error(ref, None, reason), claim.attempt
-        timing = Timing(queued_s=claim.queued_s, run_s=since(began))
-        timed = result.model_copy(update={"timing": timing})
-        return settling.finish(ref, payload, timed, attempts, next_ref)
+        claims = zip(refs, self.store.begin(refs, self.worker), strict=True)
+        jobs = [self._open(ref, claim) for ref, claim in claims if claim is not None]
+        self._look_ahead(jobs)
+        for index, job in enumerate(jobs):
+            left = [each.ref for each in jobs[index:]]
+            is_late = job.ahead is None and since(began) > _CHUNK_BUDGET_S
+            if index and (self.is_draining() or (is_late and self.store.is_idle())):
+                return left
+            try:
+                with bound_contextvars(job_id=job.ref):
+                    self._run_one(job)
+            except EngineUnavailable as error:
+                self.readiness.pause(str(error))
+                return left
+        return []
 
-    def _result(self, ref: str, payload: Payload, claim: Claim) -> tuple[Result, int]:
+    def _open(self, ref: str, claim: Claim) -> "_Job":
+        job = _Job(ref, claim)
+        try:
+            job.payload = Payload.from_bytes(self.store.signer.open(claim.payload, "payload", ref))
+        except (TamperedData, ValueError) as error:
+            _log.error("payload_refused", job_id=ref, reason=type(error).__name__)
+            job.refusal = str(error) if isinstance(error, TamperedData) else "its payload is broken"
+        return job
+
+    def _look_ahead(self, jobs: "Sequence[_Job]") -> None:
+        """Lets the sandbox run those without a pause that nobody has tried before.
+
+        One that ended a worker must not take others with it a second time.
+        """
+        began = time.monotonic()
+        able = [job for job in jobs if job.payload is not None and job.claim.attempt == 1]
+        if len(able) < 2:
+            return
+        for job in able:
+            with contextlib.suppress(RequestError, TamperedData, ValueError):
+                job.submission = self._with_tests(job.payload.submission()) if job.payload else None
+        able = [job for job in able if job.submission is not None]
+        found = self.pipeline.look_ahead([job.submission for job in able if job.submission])
+        share_s = since(began) / max(1, len(able))
+        for job, ahead in zip(able, found, strict=True):
+            job.ahead, job.ahead_s = ahead, share_s
+
+    def _run_one(self, job: "_Job") -> None:
+        began = time.monotonic()
+        settling = Settling(self.store, self.settings)
+        claim, payload = job.claim, job.payload
+        if payload is None:
+            result, attempts = _internal_error(job.ref, None, job.refusal), claim.attempt
+        elif claim.attempt == 0:
+            settling.cancel(job.ref, payload, "its deadline passed before it was run")
+            return
+        else:
+            result, attempts = self._result(job, payload)
+        timing = Timing(queued_s=claim.queued_s, run_s=job.ahead_s + since(began))
+        timed = result.model_copy(update={"timing": timing})
+        settling.finish(job.ref, payload, timed, attempts)
+
+    def _result(self, job: "_Job", payload: Payload) -> tuple[Result, int]:
+        ref, claim = job.ref, job.claim
         if claim.attempt > self.settings.max_attempts:
             reason = f"{claim.attempt - 1} workers ended while they ran it"
             return _internal_error(ref, payload, reason), claim.attempt
         self.tracing.past("queue", payload.trace, claim.queued_s)
         try:
             with self.tracing.span("worker", payload.trace, submission_id=ref):
-                return self._try(ref, payload, claim.attempt)
+                return self._try(job, payload)
         except (EngineUnavailable, redis.RedisError):
             raise
         except (RequestError, TamperedData, ValueError) as error:
@@ -131,12 +173,13 @@ class SubmissionRunner:
             reason = f"the worker failed: {type(error).__name__}"
         return _internal_error(ref, payload, reason), claim.attempt
 
-    def _try(self, ref: str, payload: Payload, attempt: int) -> tuple[Result, int]:
-        submission = self._with_tests(payload.submission())
+    def _try(self, job: "_Job", payload: Payload) -> tuple[Result, int]:
+        ref, attempt = job.ref, job.claim.attempt
+        submission = job.submission or self._with_tests(payload.submission())
         while True:
             try:
                 with self.tracing.span("run", attempt=attempt):
-                    result = self.pipeline.run(keys.id_of(ref), submission)
+                    result = self.pipeline.run(keys.id_of(ref), submission, job.ahead)
             except EngineUnavailable:
                 raise
             except SandboxError as error:
@@ -155,6 +198,22 @@ class SubmissionRunner:
             return submission
         tests = self.suites.tests(submission.suite)
         return submission.model_copy(update={"tests": tests, "suite": None})
+
+
+@dataclass(slots=True)
+class _Job:
+    """A submission that this worker has claimed."""
+
+    ref: str
+    claim: Claim
+    payload: Payload | None = None
+    refusal: str = ""
+    """Why there is no payload."""
+    submission: Submission | None = None
+    """With its tests, when it was looked at before its turn."""
+    ahead: Ahead | None = None
+    ahead_s: float = 0.0
+    """Its share of the seconds that the look ahead took."""
 
 
 def _internal_error(ref: str, payload: Payload | None, reason: str) -> Result:

@@ -16,6 +16,7 @@ from sandbox_service.worker.boot import find_engine
 from sandbox_service.worker.pipeline import Pipeline
 
 PYTHON = "/usr/bin/python3"
+_AT_A_TIME = 8
 CPP = """#include <bits/stdc++.h>
 int main() {{ std::vector<int> v; int x; while (std::cin >> x) v.push_back(x);
 std::sort(v.begin(), v.end()); for (int y : v) std::cout << y << ' '; std::cout << "{mark}\\n"; }}
@@ -129,7 +130,10 @@ def works(docker_image: str | None) -> list[Work]:
 
 
 def make_step(work: Work, settings: Settings):
-    """Returns what a slot does: submissions through a worker's own pipeline, judged and priced."""
+    """Returns what a slot does: submissions through a worker's own pipeline, judged and priced.
+
+    They come as a worker takes them out of a training step's queue: some at a time.
+    """
 
     def make():
         pool = Pool(find_engine(settings), settings)
@@ -137,9 +141,12 @@ def make_step(work: Work, settings: Settings):
         following = work.submissions()
 
         def step() -> int:
-            result = pipeline.run("bench", following())
-            assert result.reward == 1.0, result
-            return 1
+            submissions = [following() for _ in range(_AT_A_TIME)]
+            aheads = pipeline.look_ahead(submissions)
+            for submission, ahead in zip(submissions, aheads, strict=True):
+                result = pipeline.run("bench", submission, ahead)
+                assert result.reward == 1.0, result
+            return _AT_A_TIME
 
         return step, pipeline.close
 

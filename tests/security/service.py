@@ -1,5 +1,6 @@
 """The pipeline as a worker has it, with its sandboxes in sight."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from sandbox_service.languages import load_languages
@@ -35,6 +36,12 @@ class _Watched:
     def execute(self, execution: Execution) -> ExecutionReport:
         self._used.append(self._sandbox)
         return self._sandbox.execute(execution)
+
+    def execute_all(
+        self, executions: Sequence[Execution], *, patience_s: float | None
+    ) -> list[ExecutionReport | None]:
+        self._used.append(self._sandbox)
+        return self._sandbox.execute_all(executions, patience_s=patience_s)
 
     def set_memory(self, memory_bytes: int) -> None:
         self._sandbox.set_memory(memory_bytes)

@@ -5,7 +5,7 @@ from sandbox_service.queue import keys
 from sandbox_service.queue.pinned_job import pinned_queue
 from sandbox_service.queue.signing import Signer
 from sandbox_service.queue.submissions import SubmissionStore
-from sandbox_service.queue.tickets import Done, Outcome, Ticket
+from sandbox_service.queue.tickets import Claim, Done, Outcome, Ticket
 from sandbox_service.worker.lease import Lease
 
 _QUEUE = "rq:queue:train:t"
@@ -22,6 +22,10 @@ def _ticket(name: str, digest: str = "d") -> Ticket:
 
 def _accept(store: SubmissionStore, *tickets: Ticket) -> tuple[Outcome, ...]:
     return store.accept(tickets, workers=1, largest=16, ttl_s=60).outcomes
+
+
+def _begin(store: SubmissionStore, ref: str, worker: str) -> Claim | None:
+    return store.begin([ref], worker)[0]
 
 
 def _finish(store: SubmissionStore, name: str, result: bytes = b"{}") -> bool:
@@ -49,7 +53,7 @@ def test_same_id_is_the_same_only_with_the_same_content(store: SubmissionStore) 
 
 def test_claim_counts_attempts(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    first, again = store.begin("t/a", "w"), store.begin("t/a", "x")
+    first, again = _begin(store, "t/a", "w"), _begin(store, "t/a", "x")
 
     assert first is not None
     assert again is not None
@@ -58,7 +62,7 @@ def test_claim_counts_attempts(store: SubmissionStore) -> None:
 
 def test_claim_whose_answer_was_lost_is_no_other_attempt(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    claims = [store.begin("t/a", "w") for _ in range(4)]
+    claims = [_begin(store, "t/a", "w") for _ in range(4)]
 
     assert [claim and claim.attempt for claim in claims] == [1, 1, 1, 1]
 
@@ -68,16 +72,16 @@ def test_submission_of_a_living_worker_is_not_claimed(
 ) -> None:
     _accept(store, _ticket("a"))
     Lease(store, "alive", 60).renew()
-    store.begin("t/a", "alive")
+    _begin(store, "t/a", "alive")
 
-    assert store.begin("t/a", "other") is None
+    assert _begin(store, "t/a", "other") is None
 
 
 def test_submission_of_a_dead_worker_is_claimed(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    store.begin("t/a", "dead")
+    _begin(store, "t/a", "dead")
 
-    claim = store.begin("t/a", "other")
+    claim = _begin(store, "t/a", "other")
 
     assert claim is not None
     assert claim.attempt == 2
@@ -96,10 +100,10 @@ def test_finished_submission_is_not_claimed_and_counts_no_longer(
     store: SubmissionStore, connection: redis.Redis
 ) -> None:
     _accept(store, _ticket("a"))
-    store.begin("t/a", "w")
+    _begin(store, "t/a", "w")
     _finish(store, "a")
 
-    assert store.begin("t/a", "w") is None
+    assert _begin(store, "t/a", "w") is None
     assert (connection.zcard(keys.waiting("train")), connection.zcard(keys.started("train"))) == (
         0,
         0,
@@ -119,7 +123,7 @@ def test_result_expires_and_the_payload_goes(
 
 
 def test_unknown_submission_is_not_claimed(store: SubmissionStore) -> None:
-    assert store.begin("t/nobody", "w") is None
+    assert _begin(store, "t/nobody", "w") is None
 
 
 def test_handed_back_submissions_come_first_and_in_order(
@@ -145,21 +149,19 @@ def test_submission_that_has_gone_is_not_handed_back(
 
 def test_claim_that_is_handed_back_does_not_count(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"))
-    store.begin("t/a", "w")
+    _begin(store, "t/a", "w")
     store.hand_back(["t/a"], begun=["t/a"])
 
-    claim = store.begin("t/a", "w")
+    claim = _begin(store, "t/a", "w")
 
     assert claim is not None
     assert claim.attempt == 1
 
 
-def test_next_submission_is_claimed_with_the_result_before(store: SubmissionStore) -> None:
+def test_submissions_are_claimed_together(store: SubmissionStore) -> None:
     _accept(store, _ticket("a"), _ticket("b"))
-    finished = store.finish(
-        "t/a", Done(b"{}", 1.0), ttl_s=60, metrics={}, next_ref="t/b", worker="w"
-    )
+    _finish(store, "b")
 
-    assert finished.claim is not None
-    assert (finished.claim.payload, finished.claim.attempt) == (b"{}", 1)
-    assert store.begin("t/b", "x").attempt == 2
+    claims = store.begin(["t/a", "t/b", "t/nobody"], "w")
+
+    assert [claim and claim.attempt for claim in claims] == [1, None, None]

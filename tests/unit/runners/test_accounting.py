@@ -83,6 +83,15 @@ def test_shared_memory_is_shared_out_only_where_there_is_much_of_it(monkeypatch)
     assert accounting.Processes(frozenset).memory_bytes() == 2000
 
 
-def test_share_of_a_process_that_has_ended_is_what_was_seen_of_it():
+def test_share_of_a_process_that_has_ended_is_nothing():
     sample = accounting._ProcessSample("4194305", 0, 3)
+    assert accounting._share_bytes(sample) == 0
+
+
+def test_share_of_a_process_that_cannot_be_looked_into_is_all_it_has(monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("builtins.open", refuse)
+    sample = accounting._ProcessSample("1", 0, 3)
     assert accounting._share_bytes(sample) == 3 * accounting._PAGE_BYTES

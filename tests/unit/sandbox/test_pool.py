@@ -166,3 +166,29 @@ def test_image_that_is_not_there_is_an_error_of_ours(make_pool):
     pool = make_pool(FakeEngine(images=frozenset({"python"})))
     with pytest.raises(EngineUnavailable):
         pool.execute(execution(image="other"), fresh=False)
+
+
+def test_looking_ahead_runs_in_one_sandbox_what_it_can_run_as_it_is(make_pool, engine):
+    asked = [
+        execution(),
+        execution(compiled=True),
+        execution(memory_bytes=512 * MIB),
+        execution(image="native"),
+        execution(BROKEN),
+    ]
+    found = make_pool(engine).look_ahead(asked)
+    assert [report and report.runs[0].exit_code for report in found] == [0, None, None, None, 1]
+    assert len(engine.started) == 1
+
+
+def test_looking_ahead_ends_where_the_sandbox_is_in_doubt(make_pool, engine):
+    found = make_pool(engine).look_ahead([execution(HUNGRY), execution()])
+    assert found[0].runs[0].ending is Ending.MEMORY_LIMIT
+    assert found[1] is None
+    assert engine.started[0].is_closed
+
+
+def test_nothing_is_looked_at_ahead_where_each_needs_a_sandbox_of_its_own(make_pool):
+    engine = FakeEngine(PROGRAMS, is_single_use=True)
+    assert make_pool(engine).look_ahead([execution()] * 2) == [None, None]
+    assert engine.started == []

@@ -1,5 +1,7 @@
 """A source of sandboxes that answers from a list and notes what it was asked."""
 
+from collections.abc import Sequence
+
 from sandbox_service.schema.run import Ending, Execution, ExecutionReport, RunReport
 
 
@@ -22,6 +24,9 @@ class FakeSource:
         count = len(execution.runs)
         runs, self._reports = self._reports[:count], self._reports[count:]
         return ExecutionReport(runs=tuple(runs), artifacts=self._artifacts)
+
+    def look_ahead(self, executions: Sequence[Execution]) -> list[ExecutionReport | None]:
+        return [self.execute(execution, fresh=False) for execution in executions]
 
     def close(self) -> None:
         self.asked.clear()

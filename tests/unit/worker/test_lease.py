@@ -67,7 +67,7 @@ def test_end_of_a_lease_hands_back_what_was_taken(
 def test_orphans_are_queued_once(connection: redis.Redis, store: SubmissionStore) -> None:
     _accept(store)
     connection.delete(_QUEUE)
-    store.begin("t/a", "gone")
+    store.begin(["t/a"], "gone")
     lease = Lease(store, "w", 60)
 
     assert [lease.adopt_orphans(), lease.adopt_orphans()] == [1, 0]
@@ -81,7 +81,7 @@ def test_started_submission_of_a_living_worker_is_no_orphan(
     _accept(store)
     lease = Lease(store, "w", 60)
     lease.renew()
-    store.begin("t/a", "w")
+    store.begin(["t/a"], "w")
 
     assert lease.adopt_orphans() == 0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox_service.errors import InvalidSubmission
+from sandbox_service.errors import InvalidSubmission, SandboxDied
 from sandbox_service.schema.result import Check
 from sandbox_service.schema.run import RunKind
 from sandbox_service.worker.pipeline import Pipeline
@@ -88,3 +88,48 @@ def test_custom_checker_runs_apart_and_only_for_programs_that_ended_well():
     assert [each.verdict for each in result.tests] == ["accepted", "runtime_error"]
     assert [len(execution.runs) for execution in source.asked] == [2, 1]
     assert source.asked[1].files["main.py"] == b"def check(*_): return True"
+
+
+def test_what_was_run_ahead_is_not_run_again():
+    source = FakeSource(make_report(stdout=b"1\n"), make_report(stdout=b"3\n"))
+    pipeline = Pipeline(make_languages(), source)
+    right, wrong = (make_submission(id=name) for name in "rw")
+    aheads = pipeline.look_ahead([right, wrong])
+    results = [
+        pipeline.run("x", each, known) for each, known in zip((right, wrong), aheads, strict=True)
+    ]
+    assert len(source.asked) == 2
+    assert [result.reward for result in results] == [1.0, 0.0]
+
+
+def test_only_what_needs_nothing_but_a_run_is_run_ahead():
+    source = FakeSource(ISOLATED, ISOLATED)
+    submissions = [
+        make_submission(tests=ASSERTS[:1]),
+        make_submission(isolation="fresh"),
+        make_submission(files={"data": "base64:?"}),
+        make_submission(tests=ASSERTS[:1]),
+    ]
+    aheads = Pipeline(make_languages(), source).look_ahead(submissions)
+    assert [ahead is not None for ahead in aheads] == [True, False, False, True]
+
+
+def test_sandbox_that_breaks_while_looking_ahead_is_no_loss():
+    class Breaking(FakeSource):
+        def look_ahead(self, executions):
+            raise SandboxDied("the stream ended")
+
+    source = Breaking(make_report(stdout=b"1\n"))
+    pipeline = Pipeline(make_languages(), source)
+    submission = make_submission()
+    assert pipeline.look_ahead([submission] * 2) == [None, None]
+    assert pipeline.run("one", submission).reward == 1.0
+
+
+def test_rest_of_the_tests_is_run_when_only_the_first_was_run_ahead():
+    source = FakeSource(ISOLATED, ISOLATED, ISOLATED, ISOLATED)
+    pipeline = Pipeline(make_languages(), source)
+    submission = make_submission(tests=ASSERTS[:2], stop_at_first_failure=True)
+    ahead = pipeline.look_ahead([submission] * 2)[0]
+    assert pipeline.run("one", submission, ahead).passed == 2
+    assert [len(each.runs) for each in source.asked] == [1, 1, 1]

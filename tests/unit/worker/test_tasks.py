@@ -7,19 +7,26 @@ from typing import Any
 import pytest
 
 from sandbox_service.errors import EngineUnavailable, InvalidSubmission, NotFound, SandboxDied
+from sandbox_service.languages import load_languages
 from sandbox_service.queue import keys
 from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.signing import Signer
 from sandbox_service.queue.tickets import Claim, Done, Finished
 from sandbox_service.schema.result import Result
+from sandbox_service.schema.run import ExecutionReport
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.tracing import NoTracing
 from sandbox_service.worker import tasks
+from sandbox_service.worker.pipeline import Ahead
+from sandbox_service.worker.programs import program_of
 from sandbox_service.worker.tasks import RUNNER, SubmissionRunner, run_submissions
 from tests.factories import make_result, make_submission
 
+_AHEAD = Ahead(
+    program_of(make_submission(), load_languages(Settings().images_dir)), ExecutionReport()
+)
 _PAYLOAD = Payload.of(make_submission(metadata={"k": 1})).to_bytes()
 
 
@@ -38,20 +45,18 @@ class RememberingStore:
     jobs_waiting: int = 0
     attempts: int = 1
 
-    def begin(self, ref: str, worker: str) -> Claim | None:
-        return self.claims.get(ref)
+    def begin(self, refs: Sequence[str], worker: str) -> list[Claim | None]:
+        return [self.claims.get(ref) for ref in refs]
 
     def add_attempt(self, ref: str) -> int:
         self.attempts += 1
         return self.attempts
 
-    def finish(
-        self, ref: str, done: Done, *, metrics: Mapping[str, float], next_ref: str = "", **_: Any
-    ) -> Finished:
+    def finish(self, ref: str, done: Done, *, metrics: Mapping[str, float], **_: Any) -> Finished:
         self.results[ref] = Result.model_validate_json(done.result)
         self.dead += [ref] if done.is_dead else []
         self.metrics.update(metrics)
-        return Finished(True, self.followers.pop(ref, []), self.claims.get(next_ref))
+        return Finished(True, self.followers.pop(ref, []))
 
     def payload(self, ref: str) -> bytes | None:
         return _PAYLOAD if ref in self.following else None
@@ -84,9 +89,16 @@ class ScriptedPipeline:
 
     outcomes: list[Result | Exception]
     seen: list[Submission] = field(default_factory=list)
+    were_ahead: list[bool] = field(default_factory=list)
+    looked_ahead: list[int] = field(default_factory=list)
 
-    def run(self, submission_id: str, submission: Submission) -> Result:
+    def look_ahead(self, submissions: Sequence[Submission]) -> list[Ahead | None]:
+        self.looked_ahead.append(len(submissions))
+        return [_AHEAD] * len(submissions)
+
+    def run(self, submission_id: str, submission: Submission, ahead: Ahead | None = None) -> Result:
         self.seen.append(submission)
+        self.were_ahead.append(ahead is not None)
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -313,3 +325,45 @@ def test_payload_that_was_not_signed_is_no_information() -> None:
 
     assert store.results["a"].reward is None
     assert "not signed" in store.results["a"].detail
+
+
+def test_quick_submissions_are_looked_at_ahead_twice_as_many_each_time() -> None:
+    refs = [str(number) for number in range(1 + 2 + 4 + 8 + 3)]
+    store = RememberingStore({ref: _claim() for ref in refs})
+    runner = _runner(store, *[make_result(id=ref) for ref in refs])
+    runner.run(refs)
+
+    assert runner.pipeline.looked_ahead == [2, 4, 8, 3]
+    assert list(store.results) == refs
+    assert runner.pipeline.were_ahead == [False] + [True] * (len(refs) - 1)
+
+
+def test_slow_submissions_are_run_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_QUICK_S", 0.0)
+    store = RememberingStore({ref: _claim() for ref in "abc"})
+    runner = _runner(store, *[make_result(id=ref) for ref in "abc"])
+    runner.run(list("abc"))
+
+    assert runner.pipeline.looked_ahead == []
+
+
+def test_what_may_have_ended_a_worker_is_not_looked_at_ahead() -> None:
+    store = RememberingStore({ref: _claim(attempt=1 + (ref == "c")) for ref in "abcdefg"})
+    runner = _runner(store, *[make_result(id=ref) for ref in "abcdefg"])
+    runner.run(list("abcdefg"))
+
+    assert runner.pipeline.looked_ahead == [4]
+    assert runner.pipeline.were_ahead == [False] * 3 + [True] * 4
+
+
+def test_draining_worker_hands_back_what_it_has_claimed() -> None:
+    store = RememberingStore({ref: _claim() for ref in "abcd"})
+    runner = _runner(
+        store,
+        *[make_result(id=ref) for ref in "abcd"],
+        is_draining=lambda: "b" in store.results,
+    )
+    runner.run(list("abcd"))
+
+    assert list(store.results) == ["a", "b"]
+    assert (store.handed_back, store.taken_back) == (["c", "d"], ["c"])
