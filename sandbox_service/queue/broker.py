@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 import redis
@@ -15,6 +15,7 @@ from sandbox_service.queue.admission import Admission
 from sandbox_service.queue.connection import connect, connect_async, redis_errors
 from sandbox_service.queue.enqueuer import Enqueuer
 from sandbox_service.queue.payload import Payload
+from sandbox_service.queue.reader import StateReader
 from sandbox_service.queue.signing import Signer
 from sandbox_service.queue.submissions import SubmissionStore
 from sandbox_service.queue.tickets import Done, Membership, Outcome
@@ -24,9 +25,6 @@ from sandbox_service.schema.result import Result
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import JobStatus, Lane, Verdict
 from sandbox_service.settings import Settings
-
-READ_AT_ONCE = 256
-"""Submissions that are read from Redis together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +61,7 @@ class Broker:
         self._enqueuer = Enqueuer(
             self.store, largest_chunk=settings.chunk_size, ttl_s=settings.result_ttl_s
         )
+        self._reader = StateReader(self.redis)
         self._waiter = Waiter(self.redis)
 
     async def start(self) -> None:
@@ -165,15 +164,8 @@ class Broker:
             NotFound: one is not there, or has expired.
             TamperedData: one was not written by this service.
         """
-        states: list[StoredState] = []
-        for at in range(0, len(refs), READ_AT_ONCE):
-            part = refs[at : at + READ_AT_ONCE]
-            async with self.redis.pipeline(transaction=False) as pipeline:
-                for ref in part:
-                    pipeline.hmget(keys.submission(ref), "status", "result", "reward")
-                rows = await pipeline.execute()
-            states.extend(self._state(ref, *row) for ref, row in zip(part, rows, strict=True))
-        return states
+        rows = await self._reader.rows(refs)
+        return [self._state(ref, *row) for ref, row in zip(refs, rows, strict=True)]
 
     async def cancel(self, ref: str) -> StoredState:
         """Cancels what is not done; a program that runs already runs to its end in vain.
@@ -195,10 +187,8 @@ class Broker:
     def cancel_now(self, ref: str, payload: bytes) -> None:
         """Stores that a submission was canceled; blocks."""
         opened = Payload.from_bytes(self._signer.open(payload, "payload", ref))
-        done = canceled(ref, opened, "canceled")
-        finished = self.store.finish(
-            ref, done, ttl_s=self.settings.result_ttl_s, metrics={"canceled": 1}
-        )
+        done = replace(canceled(ref, opened, "canceled"), metrics={"canceled": 1})
+        finished = self.store.finish(ref, done, ttl_s=self.settings.result_ttl_s)
         if finished.followers:
             self.store.hand_back(finished.followers)
 

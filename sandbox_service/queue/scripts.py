@@ -133,24 +133,25 @@ FINISH = (
     + WAIT
     + BATCHES
     + """
--- ARGV: ref, status, result, reward, ttl_s, dead, (metric, amount)...
-local function finish(ref, status, ttl)
+-- ARGV: ttl_s, (ref, status, result, reward, dead, number of metrics, (metric, amount)...)...
+local ttl = ARGV[1]
+local function finish(ref, status, result, reward, is_dead, first, last)
   local key = 'sandbox:submission:' .. ref
   local s = redis.call('HMGET', key, 'status', 'payload', 'lane', 'batches', 'flight')
   if not s[2] then return false end
   stop_waiting(s[3], ref)
   redis.call('ZREM', 'sandbox:started:' .. s[3], ref)
-  redis.call('HSET', key, 'status', status, 'result', ARGV[3], 'reward', ARGV[4])
+  redis.call('HSET', key, 'status', status, 'result', result, 'reward', reward)
   redis.call('HDEL', key, 'payload')
   redis.call('EXPIRE', key, ttl)
   tell_batches(s[4], s[1], status, ttl)
-  for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
+  for i = first, last, 2 do redis.call('HINCRBYFLOAT', 'sandbox:metrics', ARGV[i], ARGV[i + 1]) end
   local drained = 'sandbox:drained:' .. math.floor(now / 10)
   if redis.call('INCR', drained) == 1 then redis.call('EXPIRE', drained, 600) end
   if redis.call('LPUSH', 'sandbox:recent', ref) > 400 then
     redis.call('LTRIM', 'sandbox:recent', 0, 199)
   end
-  if ARGV[6] == '1' then
+  if is_dead == '1' then
     redis.call('HSET', key, 'dead_payload', s[2])
     redis.call('ZADD', 'sandbox:dead', now, ref)
     redis.call('ZREMRANGEBYSCORE', 'sandbox:dead', '-inf', now - tonumber(ttl))
@@ -162,13 +163,20 @@ local function finish(ref, status, ttl)
   if #followers > 0 then redis.call('EXPIRE', 'sandbox:followers:' .. ref, ttl) end
   return followers
 end
-local followers = finish(ARGV[1], ARGV[2], ARGV[5])
-return {followers and 1 or 0, followers or {}}
+local found, at = {}, 2
+while at <= #ARGV do
+  local last = at + 5 + 2 * tonumber(ARGV[at + 5])
+  local followers = finish(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4],
+                           at + 6, last)
+  found[#found + 1] = {followers and 1 or 0, followers or {}}
+  at = last + 1
+end
+return found
 """
 )
-"""Stores a result unless there is one: the first write wins.
+"""Stores results, each unless there is one: the first write wins.
 
-Returns whether it was stored, and who waits for an equal one's result."""
+Returns of each whether it was stored, and who waits for an equal one's result."""
 
 RETRY = (
     NOW

@@ -1,6 +1,6 @@
 """Submissions as the worker and the enqueuer see them: blocking calls, each one atomic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, cast
 from uuid import uuid4
@@ -82,23 +82,23 @@ class SubmissionStore:
         """Returns the sealed payload of what is not done; None when it is."""
         return cast("bytes | None", self.redis.hget(keys.submission(ref), "payload"))
 
-    def finish(
-        self,
-        ref: str,
-        done: Done,
-        *,
-        ttl_s: int,
-        metrics: Mapping[str, float],
-    ) -> Finished:
+    def finish(self, ref: str, done: Done, *, ttl_s: int) -> Finished:
         """Stores a result unless there is one, and tells who waits for an equal one's."""
-        status, reward = done.status.value, done.reward_json
-        result = self.signer.seal(done.result, "result", ref, status, reward)
-        amounts = [part for item in metrics.items() for part in item]
-        is_dead = int(done.is_dead)
-        stored, followers = self._finish(
-            args=[ref, status, result, reward, ttl_s, is_dead, *amounts]
-        )
-        return Finished(bool(stored), [each.decode() for each in followers])
+        return self.finish_all([(ref, done)], ttl_s=ttl_s)[0]
+
+    def finish_all(self, results: Sequence[tuple[str, Done]], *, ttl_s: int) -> list[Finished]:
+        """Stores results, all of them in one step; see `finish`."""
+        arguments: list[Any] = [ttl_s]
+        for ref, done in results:
+            status, reward = done.status.value, done.reward_json
+            result = self.signer.seal(done.result, "result", ref, status, reward)
+            arguments += [ref, status, result, reward, int(done.is_dead), len(done.metrics)]
+            arguments += [part for item in done.metrics.items() for part in item]
+        replies = cast("list[list[Any]]", self._finish(args=arguments))
+        return [
+            Finished(bool(stored), [each.decode() for each in followers])
+            for stored, followers in replies
+        ]
 
     def keep_for_equals(self, ref: str, content: str, result: bytes, ttl_s: int) -> None:
         """Keeps a result for equal submissions of the same tenant."""

@@ -1,7 +1,7 @@
 """What goes into Redis and comes out of it on the way of a submission, as values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -93,6 +93,8 @@ class Done:
     status: JobStatus = JobStatus.FINISHED
     is_dead: bool = False
     """Whether an operator shall look at it."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """What is added to the shared counters with it."""
 
     @property
     def reward_json(self) -> str:

@@ -1,7 +1,8 @@
 """What is written when a submission is done: its result, those of its equals, the counts."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import structlog
 
@@ -21,53 +22,77 @@ _log = structlog.get_logger(__name__)
 _NOT_CACHED = frozenset({Verdict.INTERNAL_ERROR, Verdict.TIME_LIMIT_EXCEEDED})
 
 
-@dataclass(frozen=True, slots=True)
+class Settled(NamedTuple):
+    """A submission, and what came of it."""
+
+    ref: str
+    payload: Payload | None
+    """None when it could not be read."""
+    result: Result
+    attempts: int
+
+
 class Settling:
-    """Stores results and what follows from them."""
+    """Stores results, several at a time, and what follows from them."""
 
-    store: SubmissionStore
-    settings: Settings
+    def __init__(self, store: SubmissionStore, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._waiting: list[Settled] = []
 
-    def finish(self, ref: str, payload: Payload | None, result: Result, attempts: int) -> None:
-        """Stores a result and gives it to those that wait for an equal one's."""
+    def add(self, settled: Settled) -> None:
+        """Takes a result, to be stored with others."""
+        self._waiting.append(settled)
+
+    def flush(self) -> None:
+        """Stores what was added and gives it to those that wait for an equal one's."""
+        settled, self._waiting = self._waiting, []
+        if not settled:
+            return
+        entries = [(each.ref, self._done(each)) for each in settled]
+        found = self._store.finish_all(entries, ttl_s=self._settings.result_ttl_s)
+        for each, finished in zip(settled, found, strict=True):
+            _log.debug(
+                "job_finished",
+                job_id=each.ref,
+                verdict=each.result.verdict.value,
+                run_s=round(each.result.timing.run_s, 4),
+            )
+            for follower in finished.followers:
+                self._follow(follower, each.result)
+
+    def _done(self, settled: Settled) -> Done:
+        payload, result = settled.payload, settled.result
         data = result.model_dump_json().encode()
-        if payload is not None and payload.is_cacheable and _is_cacheable(result):
-            self.store.keep_for_equals(ref, payload.content_digest, data, self.settings.cache_ttl_s)
         metrics = _metrics_of(result)
         if payload is not None and payload.is_cacheable:
             metrics["cache_misses"] = 1
-        if attempts > 1:
-            metrics["retried"] = attempts - 1
-        finished = self.store.finish(
-            ref,
-            Done(data, result.reward, is_dead=result.verdict is Verdict.INTERNAL_ERROR),
-            ttl_s=self.settings.result_ttl_s,
-            metrics=metrics,
-        )
-        _log.debug(
-            "job_finished", verdict=result.verdict.value, run_s=round(result.timing.run_s, 4)
-        )
-        for follower in finished.followers:
-            self._follow(follower, result)
+            if _is_cacheable(result):
+                self._store.keep_for_equals(
+                    settled.ref, payload.content_digest, data, self._settings.cache_ttl_s
+                )
+        if settled.attempts > 1:
+            metrics["retried"] = settled.attempts - 1
+        is_dead = result.verdict is Verdict.INTERNAL_ERROR
+        return Done(data, result.reward, is_dead=is_dead, metrics=metrics)
 
     def cancel(self, ref: str, payload: Payload, reason: str) -> None:
         """Stores that a submission is not run; those that wait for its result are run instead."""
-        finished = self.store.finish(
+        finished = self._store.finish(
             ref,
-            canceled(ref, payload, reason),
-            ttl_s=self.settings.result_ttl_s,
-            metrics={"canceled": 1, "late": 1},
+            replace(canceled(ref, payload, reason), metrics={"canceled": 1, "late": 1}),
+            ttl_s=self._settings.result_ttl_s,
         )
         _log.info("job_canceled", reason=reason)
         if finished.followers:
-            self.store.hand_back(finished.followers)
+            self._store.hand_back(finished.followers)
 
     def _follow(self, follower: str, result: Result) -> None:
-        sealed = self.store.payload(follower)
+        sealed = self._store.payload(follower)
         if sealed is None:
             return
         try:
-            opened = self.store.signer.open(sealed, "payload", follower)
+            opened = self._store.signer.open(sealed, "payload", follower)
             metadata = Payload.from_bytes(opened).metadata
         except (SandboxServiceError, ValueError) as error:
             # It is still waiting, and whoever takes it up will say what is wrong with it.
@@ -76,15 +101,15 @@ class Settling:
         own = result.model_copy(
             update={"id": keys.id_of(follower), "metadata": metadata, "reused": True}
         )
-        self.store.finish(
+        self._store.finish(
             follower,
             Done(
                 own.model_dump_json().encode(),
                 own.reward,
                 is_dead=own.verdict is Verdict.INTERNAL_ERROR,
+                metrics=judged(own.verdict.value) | _reward_of(own) | {"shared": 1},
             ),
-            ttl_s=self.settings.result_ttl_s,
-            metrics=judged(own.verdict.value) | _reward_of(own) | {"shared": 1},
+            ttl_s=self._settings.result_ttl_s,
         )
 
 

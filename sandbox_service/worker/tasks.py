@@ -4,8 +4,8 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import redis
 import structlog
@@ -29,13 +29,13 @@ from sandbox_service.settings import Settings
 from sandbox_service.telemetry.tracing import Tracing
 from sandbox_service.worker.pipeline import Ahead
 from sandbox_service.worker.readiness import Readiness
-from sandbox_service.worker.settling import Settling, since
+from sandbox_service.worker.settling import Settled, Settling, since
 
 _log = structlog.get_logger(__name__)
 
 # A chunk is for work that is over at once; when it is not, others may take the rest.
 _CHUNK_BUDGET_S = 0.5
-# Submissions this quick are claimed and run several at a time, twice as many each time.
+# Submissions this quick are claimed and run several at a time.
 _QUICK_S = 0.05
 _MOST_AHEAD = 8
 _RETRY_AFTER_S = (0.1, 0.5, 2.0)
@@ -62,6 +62,17 @@ class Pipeline(Protocol):
         """Closes every sandbox."""
 
 
+class Pace:
+    """How many submissions are claimed and run at a time: more of them while they are quick."""
+
+    def __init__(self) -> None:
+        self.count = 1
+
+    def took(self, seconds: float) -> None:
+        """Notes what each of the latest took."""
+        self.count = min(2 * self.count, _MOST_AHEAD) if seconds < _QUICK_S else 1
+
+
 @dataclass(frozen=True, slots=True)
 class SubmissionRunner:
     """Takes submissions one after the other and stores what became of each."""
@@ -74,44 +85,54 @@ class SubmissionRunner:
     is_draining: Callable[[], bool]
     readiness: Readiness
     tracing: Tracing
+    pace: Pace = field(default_factory=Pace)
     sleep: Callable[[float], None] = time.sleep
 
     def run(self, refs: Sequence[str]) -> None:
         """Runs them in order; the rest goes back when the worker drains or they take long."""
         began = time.monotonic()
-        rest, count = list(refs), 1
+        rest = list(refs)
         while rest:
             is_late = len(rest) < len(refs) and since(began) > _CHUNK_BUDGET_S
             if self.is_draining() or (is_late and self.store.is_idle()):
                 self.store.hand_back(rest)
                 return
-            part, rest = rest[:count], rest[count:]
+            part, rest = rest[: self.pace.count], rest[self.pace.count :]
             part_began = time.monotonic()
-            left = self._run_part(part)
-            if left:
-                self.store.hand_back([*left, *rest], begun=left)
+            stop = self._run_part(part)
+            if stop is not None:
+                self.store.hand_back([*stop.left, *rest], begun=stop.left)
+                if stop.reason:
+                    self.readiness.pause(stop.reason)
                 return
-            is_quick = since(part_began) < len(part) * _QUICK_S
-            count = min(2 * count, _MOST_AHEAD) if is_quick else 1
+            self.pace.took(since(part_began) / len(part))
 
-    def _run_part(self, refs: Sequence[str]) -> list[str]:
-        """Claims and runs them; returns those that it had to leave."""
-        began = time.monotonic()
+    def _run_part(self, refs: Sequence[str]) -> "_Stop | None":
+        """Claims and runs them; returns where it had to stop."""
         claims = zip(refs, self.store.begin(refs, self.worker), strict=True)
         jobs = [self._open(ref, claim) for ref, claim in claims if claim is not None]
         self._look_ahead(jobs)
+        settling = Settling(self.store, self.settings)
+        try:
+            return self._run_jobs(jobs, settling)
+        finally:
+            settling.flush()
+
+    def _run_jobs(self, jobs: "Sequence[_Job]", settling: Settling) -> "_Stop | None":
+        began = time.monotonic()
         for index, job in enumerate(jobs):
             left = [each.ref for each in jobs[index:]]
+            if job.ahead is None:
+                settling.flush()  # it may take long, and nobody shall wait for it
             is_late = job.ahead is None and since(began) > _CHUNK_BUDGET_S
             if index and (self.is_draining() or (is_late and self.store.is_idle())):
-                return left
+                return _Stop(left)
             try:
                 with bound_contextvars(job_id=job.ref):
-                    self._run_one(job)
+                    self._run_one(job, settling)
             except EngineUnavailable as error:
-                self.readiness.pause(str(error))
-                return left
-        return []
+                return _Stop(left, str(error))
+        return None
 
     def _open(self, ref: str, claim: Claim) -> "_Job":
         job = _Job(ref, claim)
@@ -140,20 +161,20 @@ class SubmissionRunner:
         for job, ahead in zip(able, found, strict=True):
             job.ahead, job.ahead_s = ahead, share_s
 
-    def _run_one(self, job: "_Job") -> None:
+    def _run_one(self, job: "_Job", settling: Settling) -> None:
         began = time.monotonic()
-        settling = Settling(self.store, self.settings)
         claim, payload = job.claim, job.payload
         if payload is None:
             result, attempts = _internal_error(job.ref, None, job.refusal), claim.attempt
         elif claim.attempt == 0:
-            settling.cancel(job.ref, payload, "its deadline passed before it was run")
+            reason = "its deadline passed before it was run"
+            settling.cancel(job.ref, payload, reason)
             return
         else:
             result, attempts = self._result(job, payload)
         timing = Timing(queued_s=claim.queued_s, run_s=job.ahead_s + since(began))
         timed = result.model_copy(update={"timing": timing})
-        settling.finish(job.ref, payload, timed, attempts)
+        settling.add(Settled(job.ref, payload, timed, attempts))
 
     def _result(self, job: "_Job", payload: Payload) -> tuple[Result, int]:
         ref, claim = job.ref, job.claim
@@ -214,6 +235,14 @@ class _Job:
     ahead: Ahead | None = None
     ahead_s: float = 0.0
     """Its share of the seconds that the look ahead took."""
+
+
+class _Stop(NamedTuple):
+    """Where a worker stopped because it drains, others are idle, or the engine is down."""
+
+    left: list[str]
+    reason: str = ""
+    """Why nothing can be run here."""
 
 
 def _internal_error(ref: str, payload: Payload | None, reason: str) -> Result:

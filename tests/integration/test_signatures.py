@@ -67,7 +67,7 @@ async def test_changed_result_is_not_given_out(
 async def test_planted_result_is_not_given_out(connect: Connect, connection: redis.Redis) -> None:
     _plant(connection, b"")
     store = SubmissionStore(connection, Signer(b"guess"))
-    store.finish("default/planted", Done(b'{"reward":1}', 1.0), ttl_s=60, metrics={})
+    store.finish("default/planted", Done(b'{"reward":1}', 1.0), ttl_s=60)
     async with _signed(connect) as client:
         answer = await client.get("/v1/submissions/planted")
 

@@ -10,8 +10,9 @@ from sandbox_service.api.documents import problems, takes
 from sandbox_service.api.routes.submissions import state_json
 from sandbox_service.api.service import service_of
 from sandbox_service.api.waiting import GONE, Wait, unless_gone
-from sandbox_service.queue.broker import READ_AT_ONCE, Broker
+from sandbox_service.queue.broker import Broker
 from sandbox_service.queue.connection import redis_errors
+from sandbox_service.queue.reader import READ_AT_ONCE
 from sandbox_service.schema.job import RewardsPending, RewardsRequest, RewardsResponse
 
 _JSON = "application/json"

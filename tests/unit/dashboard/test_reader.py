@@ -32,10 +32,9 @@ def recent(broker: Broker) -> RecentReader:
 async def finish(broker: Broker, name: str, tenant: str = "default", **fields: object) -> None:
     await broker.submit(tenant, [make_submission(id=name)])
     result = make_result(id=name, **fields)
-    done = Done(result.model_dump_json().encode(), result.reward)
-    broker.store.finish(
-        keys.reference(tenant, name), done, ttl_s=60, metrics={"verdict:accepted": 1}
-    )
+    data = result.model_dump_json().encode()
+    done = Done(data, result.reward, metrics={"verdict:accepted": 1})
+    broker.store.finish(keys.reference(tenant, name), done, ttl_s=60)
 
 
 async def test_recent_are_listed_latest_first(broker, recent):

@@ -29,9 +29,8 @@ def _begin(store: SubmissionStore, ref: str, worker: str) -> Claim | None:
 
 
 def _finish(store: SubmissionStore, name: str, result: bytes = b"{}") -> bool:
-    done = Done(result, 1.0)
-    metrics = {"verdict:accepted": 1.0}
-    return store.finish(f"t/{name}", done, ttl_s=60, metrics=metrics).is_stored
+    done = Done(result, 1.0, metrics={"verdict:accepted": 1.0})
+    return store.finish(f"t/{name}", done, ttl_s=60).is_stored
 
 
 def test_submission_is_stored_and_carried_by_an_rq_job(
@@ -165,3 +164,20 @@ def test_submissions_are_claimed_together(store: SubmissionStore) -> None:
     claims = store.begin(["t/a", "t/b", "t/nobody"], "w")
 
     assert [claim and claim.attempt for claim in claims] == [1, None, None]
+
+
+def test_results_are_stored_together_each_with_its_own_counts(
+    store: SubmissionStore, connection: redis.Redis
+) -> None:
+    _accept(store, _ticket("a"), _ticket("b"), _ticket("c"))
+    _finish(store, "b", b"first")
+    done = Done(b"{}", 1.0, metrics={"x": 1.0, "y": 2.0})
+
+    found = store.finish_all(
+        [("t/a", done), ("t/b", done), ("t/c", Done(b"{}", None, is_dead=True))], ttl_s=60
+    )
+
+    assert [each.is_stored for each in found] == [True, False, True]
+    assert connection.hget(keys.submission("t/b"), "result") == b"first"
+    assert connection.hmget(keys.METRICS, "x", "y") == [b"1", b"2"]
+    assert connection.zscore("sandbox:dead", "t/c")

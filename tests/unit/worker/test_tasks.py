@@ -1,6 +1,6 @@
 """What a worker does with each submission, over a store that only remembers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,7 @@ class RememberingStore:
     signer: Signer = field(default_factory=lambda: Signer(None))
     jobs_waiting: int = 0
     attempts: int = 1
+    written: list[int] = field(default_factory=list)
 
     def begin(self, refs: Sequence[str], worker: str) -> list[Claim | None]:
         return [self.claims.get(ref) for ref in refs]
@@ -52,11 +53,16 @@ class RememberingStore:
         self.attempts += 1
         return self.attempts
 
-    def finish(self, ref: str, done: Done, *, metrics: Mapping[str, float], **_: Any) -> Finished:
-        self.results[ref] = Result.model_validate_json(done.result)
-        self.dead += [ref] if done.is_dead else []
-        self.metrics.update(metrics)
-        return Finished(True, self.followers.pop(ref, []))
+    def finish(self, ref: str, done: Done, *, ttl_s: int) -> Finished:
+        return self.finish_all([(ref, done)], ttl_s=ttl_s)[0]
+
+    def finish_all(self, results: Sequence[tuple[str, Done]], *, ttl_s: int) -> list[Finished]:
+        self.written.append(len(results))
+        for ref, done in results:
+            self.results[ref] = Result.model_validate_json(done.result)
+            self.dead += [ref] if done.is_dead else []
+            self.metrics.update(done.metrics)
+        return [Finished(True, self.followers.pop(ref, [])) for ref, _ in results]
 
     def payload(self, ref: str) -> bytes | None:
         return _PAYLOAD if ref in self.following else None
@@ -327,6 +333,13 @@ def test_payload_that_was_not_signed_is_no_information() -> None:
     assert "not signed" in store.results["a"].detail
 
 
+def test_results_of_quick_submissions_are_stored_together() -> None:
+    store = RememberingStore({ref: _claim() for ref in "abc"})
+    _runner(store, *[make_result(id=ref) for ref in "abc"]).run(list("abc"))
+
+    assert store.written == [1, 2]
+
+
 def test_quick_submissions_are_looked_at_ahead_twice_as_many_each_time() -> None:
     refs = [str(number) for number in range(1 + 2 + 4 + 8 + 3)]
     store = RememberingStore({ref: _claim() for ref in refs})
@@ -361,7 +374,7 @@ def test_draining_worker_hands_back_what_it_has_claimed() -> None:
     runner = _runner(
         store,
         *[make_result(id=ref) for ref in "abcd"],
-        is_draining=lambda: "b" in store.results,
+        is_draining=lambda: len(runner.pipeline.seen) == 2,
     )
     runner.run(list("abcd"))
 
