@@ -4,8 +4,10 @@ Adding a language is adding a folder; nothing else lists them.
 """
 
 import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +16,9 @@ from pydantic import Field, ValidationError
 from sandbox_service.errors import SettingsError, UnknownLanguage
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import MIB, Limits
+
+_HOST_PYTHON = "/usr/bin/python3"
+_FIND_MODULES = "import sys, importlib.util as u; sys.exit(None in map(u.find_spec, sys.argv[1:]))"
 
 
 class CompileStep(Model):
@@ -101,6 +106,9 @@ class Language(Model):
     tools: tuple[str, ...] = ()
     """Programs that a host must have for the local engine to offer it."""
 
+    modules: tuple[str, ...] = ()
+    """Modules that the host's Python must have for the local engine to offer it."""
+
     env: dict[str, str] = {}
     """Environment of compile and runs."""
 
@@ -108,8 +116,20 @@ class Language(Model):
     """Programs that the tests run."""
 
     def is_on_this_host(self) -> bool:
-        """Tells whether the host has the tools, as the local engine needs."""
-        return all(shutil.which(tool) for tool in self.tools)
+        """Tells whether the host has the tools and modules, as the local engine needs."""
+        return all(shutil.which(tool) for tool in self.tools) and _has_modules(self.modules)
+
+
+@cache
+def _has_modules(modules: tuple[str, ...]) -> bool:
+    """Tells whether the Python that the local engine runs programs with has them."""
+    if not modules:
+        return True
+    command = [_HOST_PYTHON, "-I", "-c", _FIND_MODULES, *modules]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 class LanguageTable:

@@ -52,7 +52,7 @@ def local_languages(languages: LanguageTable) -> Finding:
     found = ", ".join(present) or "none"
     if not absent:
         return Finding("local languages", State.GOOD, found)
-    tools = " ".join(sorted({tool for language in absent for tool in language.tools}))
+    tools = " ".join(sorted({tool for each in absent for tool in (*each.tools, *each.modules)}))
     return Finding(
         "local languages", State.NOTE, found, f"for the rest: {tools}, or the docker engine"
     )

@@ -112,13 +112,11 @@ def works(docker_image: str | None) -> list[Work]:
             Work("C++, compile and run", 2.5, _new_cpp, _bare_cpp),
             Work("C++, same code again", 20.0, _always(_cpp(0)), _bare_cpp),
         ]
-    languages = load_languages(Settings().images_dir)
     has_numpy = (
         subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode
         == 0
     )
-    names = {language.name for language in languages.languages}
-    if has_numpy and docker_image and "python-scientific" in names:
+    if has_numpy and docker_image:
         numpy = _python(NUMPY, 1).model_copy(update={"language": "python-scientific"})
         found.append(Work("Python importing numpy", 8.0, _always(numpy), _bare_python(NUMPY, 1)))
     if docker_image:

@@ -81,6 +81,13 @@ def test_language_without_its_tools_is_not_on_the_host(language: Language):
     assert not absent.is_on_this_host()
 
 
+def test_language_without_its_modules_is_not_on_the_host():
+    python = TABLE.get("python")
+    assert python.model_copy(update={"modules": ("json",)}).is_on_this_host()
+    absent = python.model_copy(update={"modules": ("json", "no_such_module_anywhere")})
+    assert not absent.is_on_this_host()
+
+
 def test_cpp_flags_are_those_of_the_precompiled_header():
     dockerfile = (IMAGES / "native" / "Dockerfile").read_text()
     match = re.search(r'^ARG CXX_FLAGS="(.*)"$', dockerfile, re.MULTILINE)

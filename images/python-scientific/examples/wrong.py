@@ -1,0 +1,3 @@
+import numpy
+
+print(numpy.prod([int(word) for word in input().split()]))
