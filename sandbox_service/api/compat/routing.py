@@ -5,7 +5,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request
 
-from sandbox_service.api.compat import judge0, piston, sandboxfusion
+from sandbox_service.api.compat import judge0, open_instruct, piston, sandboxfusion
 from sandbox_service.api.service import service_of
 from sandbox_service.settings import Settings
 
@@ -13,6 +13,7 @@ _FORMATS: Final = {
     "sandboxfusion": sandboxfusion.router,
     "piston": piston.router,
     "judge0": judge0.router,
+    "open_instruct": open_instruct.router,
 }
 
 router = APIRouter(prefix="/v1/compat", tags=["compat"])
