@@ -291,3 +291,36 @@ def test_open_instruct_never_calls_what_a_pickle_names(service):
 
 def test_open_instruct_tells_its_health(service):
     assert service.get("/health").json() == {"status": "healthy"}
+
+
+_ANSWER = "So:\n```python\ndef add(a, b):\n    return a + b\n```"
+_LABEL = json.dumps([{"test_code": each} for each in _ASSERTS])
+
+
+def openrlhf(service, label=_LABEL):
+    query = f"<|user|>Add.<|assistant|>{_ANSWER}<|im_end|></s>"
+    sent = {"query": [query], "prompts": ["<|user|>Add.<|assistant|>"], "labels": [label]}
+    return service.post("/openrlhf/reward", json=sent)
+
+
+def test_openrlhf_gets_reward_score_and_numbers_to_log(service):
+    expected = {"rewards": [0.5], "scores": [0.5], "extra_logs": {"pass_rate": 0.5}}
+    assert openrlhf(service).json() == expected
+
+
+def test_slime_gets_a_bare_number(service):
+    sent = {"prompt": "Add.", "response": _ANSWER, "label": _LABEL}
+    assert service.post("/slime/reward", json=sent).text == "0.5"
+
+
+def test_label_may_say_language_and_policy(service):
+    label = {"language": "python", "tests": json.loads(_LABEL), "reward": {"policy": "all_pass"}}
+    sent = {"response": _ANSWER, "label": label}
+    assert service.post("/slime/reward", json=sent).json() == 0.0
+
+
+@pytest.mark.parametrize("label", ["", "5", "[]", '{"tests": 1}', '{"language": "cobol"}'])
+def test_label_that_does_not_fit_is_422(service, label):
+    assert openrlhf(service, label).status_code == 422
+    sent = {"response": _ANSWER, "label": label}
+    assert service.post("/slime/reward", json=sent).status_code == 422
