@@ -163,7 +163,14 @@ class Settings(BaseSettings):
     allow_exit_code_tests: bool = True
     """Take tests whose evidence is the program's own exit code; false refuses them."""
 
-    compat: tuple[str, ...] = ("sandboxfusion", "piston", "judge0")
+    compat: tuple[str, ...] = (
+        "sandboxfusion",
+        "piston",
+        "judge0",
+        "open_instruct",
+        "openrlhf",
+        "slime",
+    )
     """Foreign wire formats that are answered too, as `/v1/compat` lists them."""
 
     otlp_endpoint: str | None = None

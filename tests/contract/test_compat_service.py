@@ -1,8 +1,11 @@
 """Foreign clients against a real service with the local engine."""
 
 import base64
+import json
 import os
+import pickle
 import shutil
+import zlib
 from collections.abc import Iterator
 
 import httpx
@@ -182,3 +185,142 @@ def test_published_fusion_client_is_served_unmodified(service):
     asked = sandbox_fusion.RunCodeRequest(code="print(6 * 7)", language="python")
     answer = sandbox_fusion.run_code(asked, endpoint=endpoint, max_attempts=1)
     assert answer.run_result.stdout == "42\n"
+
+
+async def test_published_fusion_client_is_served_on_an_event_loop(service):
+    sandbox_fusion = pytest.importorskip("sandbox_fusion")
+    asked = sandbox_fusion.RunCodeRequest(code="import sys; sys.exit(3)", language="python")
+    answer = await sandbox_fusion.run_code_async(asked, endpoint=address(service), max_attempts=1)
+    assert (answer.status, answer.run_result.return_code) == ("Failed", 3)
+
+
+def test_published_fusion_client_raises_where_the_sandbox_cannot(service):
+    sandbox_fusion = pytest.importorskip("sandbox_fusion")
+    asked = sandbox_fusion.RunCodeRequest(code="select 1", language="sql")
+    with pytest.raises(Exception, match="Sandbox responded with error"):
+        sandbox_fusion.run_code(asked, endpoint=address(service), max_attempts=1)
+
+
+def address(service):
+    return str(service.base_url).rstrip("/")
+
+
+@pytest.fixture
+def judge0_client(service):
+    return pytest.importorskip("judge0").Client(address(service))
+
+
+def test_published_judge0_client_runs_one_program(judge0_client):
+    judge0 = pytest.importorskip("judge0")
+    done = judge0.run(
+        client=judge0_client,
+        source_code="print(input() * 2)",
+        stdin="é",
+        expected_output="éé",
+        language=judge0.PYTHON,
+    )
+    assert (done.status, done.stdout) == (judge0.Status.ACCEPTED, "éé\n")
+
+
+def test_published_judge0_client_runs_a_batch(judge0_client):
+    judge0 = pytest.importorskip("judge0")
+    codes = ["print(1)", "print(2)", "exit(1)"]
+    sent = [
+        judge0.Submission(source_code=code, expected_output="1", language=judge0.PYTHON)
+        for code in codes
+    ]
+    done = judge0.run(client=judge0_client, submissions=sent)
+    assert [each.status.value for each in done] == [3, 4, 11]
+
+
+def test_judge0_batch_names_what_does_not_fit(service):
+    sent = {"submissions": [{"source_code": "1"}, {"source_code": "1", "language_id": 71}]}
+    answer = service.post("/submissions/batch", json=sent)
+    assert (answer.status_code, list(answer.json()[0])) == (201, ["language_id"])
+    token = answer.json()[1]["token"]
+    looked = service.get("/submissions/batch", params={"tokens": f"{token},unknown"}).json()
+    assert looked["submissions"][0]["token"] == token
+    assert looked["submissions"][1] is None
+
+
+def test_judge0_refuses_a_batch_that_is_empty_or_too_large(service):
+    for count in (0, 21):
+        sent = {"submissions": [{}] * count}
+        assert service.post("/submissions/batch", json=sent).status_code == 400
+
+
+def test_judge0_unknown_token_is_404(service):
+    assert service.get("/submissions/unknown").status_code == 404
+
+
+def open_instruct(service, tests, program="def add(a, b): return a + b", path="/test_program"):
+    return service.post(path, json={"program": program, "tests": tests})
+
+
+def packed(value):
+    return base64.b64encode(zlib.compress(pickle.dumps(value))).decode()
+
+
+_ASSERTS = ["assert add(1, 2) == 3", "assert add(1, 2) == 4"]
+
+
+@pytest.mark.parametrize("tests", [_ASSERTS, json.dumps(_ASSERTS), packed(json.dumps(_ASSERTS))])
+def test_open_instruct_counts_asserts(service, tests):
+    body = open_instruct(service, tests).json()
+    assert body["results"] == [1, 0]
+    assert body["runtimes"][0] >= 0
+    assert body["runtimes"][1] == -1.0
+
+
+def test_open_instruct_compares_what_is_printed(service):
+    tests = [{"input": "2\n", "output": "4\n"}, {"input": "3\n", "output": "4\n"}]
+    program = "print(2 * int(input()))"
+    body = open_instruct(service, packed(tests), program, "/test_program_stdio").json()
+    assert body["results"] == [1, 0]
+
+
+def test_open_instruct_program_that_does_not_compile_passes_nothing(service):
+    body = open_instruct(service, _ASSERTS, "a=b=").json()
+    assert body == {"results": [0, 0], "runtimes": [-1.0, -1.0]}
+
+
+def test_open_instruct_never_calls_what_a_pickle_names(service):
+    answer = open_instruct(service, packed([print]))
+    assert (answer.status_code, "plain values" in answer.json()["detail"]) == (500, True)
+
+
+def test_open_instruct_tells_its_health(service):
+    assert service.get("/health").json() == {"status": "healthy"}
+
+
+_ANSWER = "So:\n```python\ndef add(a, b):\n    return a + b\n```"
+_LABEL = json.dumps([{"test_code": each} for each in _ASSERTS])
+
+
+def openrlhf(service, label=_LABEL):
+    query = f"<|user|>Add.<|assistant|>{_ANSWER}<|im_end|></s>"
+    sent = {"query": [query], "prompts": ["<|user|>Add.<|assistant|>"], "labels": [label]}
+    return service.post("/openrlhf/reward", json=sent)
+
+
+def test_openrlhf_gets_reward_score_and_numbers_to_log(service):
+    expected = {"rewards": [0.5], "scores": [0.5], "extra_logs": {"pass_rate": 0.5}}
+    assert openrlhf(service).json() == expected
+
+
+def test_slime_gets_a_bare_number(service):
+    sent = {"prompt": "Add.", "response": _ANSWER, "label": _LABEL}
+    assert service.post("/slime/reward", json=sent).text == "0.5"
+
+
+def test_label_may_say_language_and_policy(service):
+    label = {"language": "python", "tests": json.loads(_LABEL), "reward": {"policy": "all_pass"}}
+    sent = {"response": _ANSWER, "label": label}
+    assert service.post("/slime/reward", json=sent).json() == 0.0
+
+
+@pytest.mark.parametrize("label", ["", "5", "[]", '{"tests": 1}', '{"language": "cobol"}'])
+def test_label_that_does_not_fit_is_422(service, label):
+    assert openrlhf(service, label).status_code == 422
+    sent = {"response": _ANSWER, "label": label}
+    assert service.post("/slime/reward", json=sent).status_code == 422

@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from fastapi import Request
+from pydantic import JsonValue
 
 from sandbox_service.api.service import Service, service_of
 from sandbox_service.errors import QueueFull, QueueUnavailable
@@ -39,6 +40,8 @@ class Program:
     args: tuple[str, ...] = ()
     files: dict[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    id: str | None = None
+    metadata: dict[str, JsonValue] = field(default_factory=dict)
 
     def submission(self, deadline_s: float) -> Submission:
         """Returns it as a submission without a judgement of its output.
@@ -54,6 +57,8 @@ class Program:
             files=self.files,
             limits=self.limits,
             deadline_s=deadline_s,
+            id=self.id,
+            metadata=self.metadata,
         )
 
 
@@ -81,8 +86,17 @@ async def run(request: Request, program: Program, hold_s: float) -> Result:
         InvalidBody: a part does not fit.
         ValidationError: a part does not fit.
     """
+    return await judged(request, program.submission(max(hold_s, _RETRY_S)), hold_s)
+
+
+async def judged(request: Request, submission: Submission, hold_s: float) -> Result:
+    """Runs a submission and returns its result.
+
+    Raises:
+        NotInTime: the queue had no room, did not answer, or no result came in time.
+        InvalidBody: a part does not fit.
+    """
     service = service_of(request)
-    submission = program.submission(max(hold_s, _RETRY_S))
     try:
         await service.check([submission], [""])
         async with asyncio.timeout(hold_s):
