@@ -12,9 +12,10 @@ from typing import Any
 from runners import program
 
 # What model-written programs import most. Each of them is paid for by every run, in pages that a
-# fork has to copy the tables of: what few programs need is better imported by those few.
+# fork has to copy the tables of: what few programs need (`dataclasses` brings `inspect` and the
+# parser with it) is better imported by those few.
 USUAL_MODULES = (
-    "bisect", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "heapq",
+    "bisect", "collections", "contextlib", "copy", "enum", "functools", "heapq",
     "itertools", "json", "math", "operator", "re", "string", "typing",
 )  # fmt: skip
 

@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     worker_lease_s: Annotated[float, Field(ge=0.5)] = 5.0
     """Seconds without a sign of life after which a worker's jobs are taken up by others."""
 
-    sandbox_max_jobs: Annotated[int, Field(ge=1)] = 500
+    sandbox_max_jobs: Annotated[int, Field(ge=1)] = 5000
     """Submissions after which a container is replaced."""
 
     sandbox_max_age_s: Annotated[float, Field(gt=0)] = 1800.0
