@@ -6,8 +6,10 @@ makes all of these calls, starts the program and waits for it; when init ends, t
 everything else in there.
 """
 
+import fcntl
 import os
 import signal
+import socket
 import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -38,6 +40,9 @@ _LANDLOCK_ABI = landlock.abi()
 _FILTERS = {nested: seccomp.program_filter(nested=nested) for nested in (True, False)}
 _RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # which the interpreter ignores
 _SIGACTION_BYTES, _SIGSET_BYTES = 32, 8
+_FD_BYTES = 4
+_PID_BYTES = 4
+_ROOM = 40  # offset of msg_controllen in a `struct msghdr`
 _SET_UP_FAILED = 1
 
 Order = dict[str, Any]
@@ -49,13 +54,23 @@ class Jail(NamedTuple):
     script: Script
     order: Order
     kept: list[int]
+    room: int
+    """Where stands how many bytes of descriptors the next message may bring."""
+
+    def fork(self, fds: Sequence[int]) -> int:
+        """Forks, now and whenever the supervisor wants the same again.
+
+        Returns zero in each fork, and another number in the zygote when something else is wanted.
+        """
+        self.script.put(self.room, socket.CMSG_SPACE(len(fds) * _FD_BYTES))
+        return self.script.run()
 
 
-def build(order: Order, fds: Sequence[int], init_fd: int) -> Jail:
+def build(order: Order, fds: Sequence[int], init_fd: int, line_fd: int) -> Jail:
     """Returns the jail for an order; its descriptors have these numbers in the zygote."""
     roles = dict(zip(order["roles"], fds, strict=True))
     script = Script()
-    script.call("clone", Call.CLONE, _flags(order), mode=Mode.RETURN_UNLESS_ZERO)
+    cloned = script.call("clone", Call.CLONE, _flags(order), mode=Mode.JUMP_UNLESS_ZERO)
     # The one before left it closed, and its own /proc/self with it.
     script.call("dumpable", Call.PRCTL, kernel.PR_SET_DUMPABLE, 1)
     if order["nested"]:
@@ -72,9 +87,38 @@ def build(order: Order, fds: Sequence[int], init_fd: int) -> Jail:
         _drop_capabilities(script)
     _confine(script, _FILTERS[order["nested"]], _FIRST_KEPT_FD + len(order["kept"]))
     _start(script, order)
+    room = _go_on_as_zygote(script, cloned, fds, line_fd)
     _tell_of_errors(script, roles["status"])
     kept = [_FIRST_KEPT_FD + index for index in range(len(order["kept"]))]
-    return Jail(script, order, kept)
+    return Jail(script, order, kept, room)
+
+
+def _go_on_as_zygote(script: Script, cloned: int, fds: Sequence[int], line_fd: int) -> int:
+    """The parent's side: answers with the process id, and clones again for an empty message.
+
+    Python would write to some sixty pages between two forks, each of which the kernel has to copy.
+    """
+    pid = script.data(b"", _FD_BYTES)
+    header, room = _message_header(script, len(fds))
+    script.land(cloned)
+    script.store(cloned, pid)
+    for fd in fds:
+        script.call("close", Call.CLOSE, fd)
+    script.call("answer", Call.SENDTO, line_fd, pid, _PID_BYTES, socket.MSG_NOSIGNAL)
+    flags, again = socket.MSG_CMSG_CLOEXEC, Mode.RETURN_UNLESS_ZERO
+    script.call("receive", Call.RECVMSG, line_fd, header, flags, mode=again)
+    # At the end of the line there are none: it looks like an empty message.
+    script.call("descriptors", Call.FCNTL, fds[-1], fcntl.F_GETFD)
+    script.aim(script.call("again", Call.GETPID, mode=Mode.JUMP_UNLESS_ZERO), cloned)
+    return room
+
+
+def _message_header(script: Script, count: int) -> tuple[int, int]:
+    """Returns the addresses of a `struct msghdr` for that many descriptors and of its room."""
+    control = script.data(b"", socket.CMSG_SPACE(count * _FD_BYTES))
+    byte = script.data(struct.pack("=QQ", script.data(b"", 1), 1))
+    header = script.data(struct.pack("=QIxxxxQQQQixxxx", 0, 0, byte, 1, control, 0, 0))
+    return header, header + _ROOM
 
 
 def is_plain(order: Order) -> bool:

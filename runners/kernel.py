@@ -47,11 +47,16 @@ class Call(IntEnum):
 
     WRITE = 1
     OPEN = 2
+    CLOSE = 3
     RT_SIGACTION = 13
     DUP2 = 33
+    GETPID = 39
     SENDFILE = 40
+    SENDTO = 44
+    RECVMSG = 47
     CLONE = 56
     EXECVE = 59
+    FCNTL = 72
     CHDIR = 80
     MKDIR = 83
     SETSID = 112

@@ -176,8 +176,17 @@ class Script:
 
     def land(self, call: int) -> None:
         """Makes the next call the one that a jump leads to."""
-        here = self._base + len(self._names) * _CALL.size
-        ctypes.c_long.from_address(call + _OPERAND).value = here
+        self.aim(call, self._base + len(self._names) * _CALL.size)
+
+    @staticmethod
+    def aim(call: int, target: int) -> None:
+        """Makes a call that was appended before the one that a jump leads to."""
+        ctypes.c_long.from_address(call + _OPERAND).value = target
+
+    @staticmethod
+    def put(address: int, value: int) -> None:
+        """Writes a number to an address in the script's memory."""
+        ctypes.c_long.from_address(address).value = value
 
     @staticmethod
     def argument(call: int, index: int) -> int:

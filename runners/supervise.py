@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from runners import init, jail, streams, sweep
 from runners.accounting import Meter
 from runners.script import FAILURE_BYTES
-from runners.zygote import Zygote, fork_jail
+from runners.zygote import Zygote
 
 _CHANNEL_BYTES = 64 * 1024 * 1024
 _STATUS_BYTES = 64 * 1024
@@ -88,7 +88,7 @@ class Live:
         }
         self.order = run.order | {"roles": list(roles), "nested": zygote.nested}
         try:
-            self.pid = fork_jail(zygote, self.order, list(roles.values()))
+            self.pid = zygote.fork(self.order, list(roles.values()))
         except OSError as error:
             raise RunnerError(f"no jail: {error}") from error
         finally:
@@ -293,7 +293,7 @@ def report_of(live: Live) -> dict[str, Any]:
     """
     data = live.status.data()
     if len(data) == FAILURE_BYTES:
-        names = jail.build(live.order, range(len(live.order["roles"])), 0).script
+        names = jail.build(live.order, range(len(live.order["roles"])), 0, 0).script
         raise RunnerError(f"jail: {names.failure(data)}")
     if data.startswith(init.TAG):
         return init.parse_report(data)._asdict()

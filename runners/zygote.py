@@ -11,7 +11,7 @@ import signal
 import socket
 import struct
 from collections import OrderedDict
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from runners import inhabitants, init, jail, kernel, loopback, view, warmup
 
@@ -23,19 +23,46 @@ _MAX_KNOWN = 16
 _MAX_FDS = 16
 _MAX_ORDER_BYTES = 128 * 1024
 READY = b"ready"
+_OTHER = b"other"  # what comes next is no repetition
+_ANSWER = struct.Struct("=i")
 
 
-class Zygote(NamedTuple):
+class Zygote:
     """The supervisor's end of the line to the zygote."""
 
-    pid: int
-    line: socket.socket
-    nested: bool
-    """Whether each run gets namespaces of its own."""
+    def __init__(self, pid: int, line: socket.socket, *, nested: bool) -> None:
+        self.pid = pid
+        self.nested = nested
+        """Whether each run gets namespaces of its own."""
+        self._line = line
+        self._latest: dict[str, Any] | None = None
+
+    def fork(self, order: dict[str, Any], fds: list[int]) -> int:
+        """Orders one jail and returns its init's process id.
+
+        The order that came before is repeated by an empty message.
+
+        Raises:
+            OSError: the zygote is gone.
+        """
+        if order == self._latest:
+            socket.send_fds(self._line, [b""], fds)
+        else:
+            if self._latest is not None:
+                self._line.send(_OTHER)
+            self._latest = order
+            socket.send_fds(self._line, [marshal.dumps(order)], fds)
+        answer = self._line.recv(_ANSWER.size)
+        if len(answer) != _ANSWER.size:
+            raise OSError("the zygote ended")
+        (pid,) = _ANSWER.unpack(answer)
+        if pid < 0:
+            raise OSError(-pid, os.strerror(-pid))
+        return int(pid)
 
 
 def _serve(line: socket.socket, harnesses: dict[str, inhabitants.Harness]) -> NoReturn:
-    """Forks a jail for each order until the supervisor is gone."""
+    """Forks jails for each order until the supervisor is gone."""
     known: OrderedDict[tuple[bytes, tuple[int, ...]], jail.Jail] = OrderedDict()
     environment: dict[str, str] = {}
     init_fd = init.load()
@@ -48,19 +75,16 @@ def _serve(line: socket.socket, harnesses: dict[str, inhabitants.Harness]) -> No
         key = (message, tuple(fds))
         made = known.get(key)
         if made is None:
-            made = known[key] = jail.build(marshal.loads(message), fds, init_fd)  # noqa: S302 - our own
+            order = marshal.loads(message)  # noqa: S302 - our own
+            made = known[key] = jail.build(order, fds, init_fd, line.fileno())
             if len(known) > _MAX_KNOWN:
                 known.popitem(last=False)
         if made.order["env"] != environment:
             environment = made.order["env"]
             os.environ.clear()
             os.environ.update(environment)
-        pid = made.script.run()
-        if pid == 0:
+        if made.fork(fds) == 0:
             inhabitants.live(made, harnesses)
-        for fd in fds:
-            os.close(fd)
-        line.send(struct.pack("=i", pid))
 
 
 def _start(modules: list[str], names: tuple[str, ...], *, nested: bool) -> Zygote:
@@ -94,7 +118,7 @@ def _start(modules: list[str], names: tuple[str, ...], *, nested: bool) -> Zygot
     answer = ours.recv(4096)
     if answer != READY:
         raise OSError(answer.decode() or "the zygote ended")
-    return Zygote(pid, ours, nested)
+    return Zygote(pid, ours, nested=nested)
 
 
 class Nursery:
@@ -129,19 +153,3 @@ class Nursery:
         if self._large is None:
             self._large = _start(self._modules, _FOR_ALL, nested=True)
         return self._large
-
-
-def fork_jail(zygote: Zygote, order: dict[str, Any], fds: list[int]) -> int:
-    """Orders one jail and returns its init's process id.
-
-    Raises:
-        OSError: the zygote is gone.
-    """
-    socket.send_fds(zygote.line, [marshal.dumps(order | {"nested": zygote.nested})], fds)
-    answer = zygote.line.recv(4)
-    if len(answer) != 4:
-        raise OSError("the zygote ended")
-    pid: int = struct.unpack("=i", answer)[0]
-    if pid < 0:
-        raise OSError(-pid, os.strerror(-pid))
-    return pid
