@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from runners import conversation, stage, supervise
+from runners import conversation, supervise
 from runners.accounting import Meter
+from runners.stage import Stage
 from runners.zygote import Nursery
 
 _SOURCE_MODE = 0o644
@@ -18,8 +19,10 @@ _SYNTAX = b"syntax:"
 class Executor:
     """Holds the program of one execution and runs it."""
 
-    def __init__(self, nursery: Nursery, meter: Meter, request: dict[str, Any]) -> None:
-        self._nursery, self._counters = nursery, supervise.Counters(meter)
+    def __init__(
+        self, nursery: Nursery, meter: Meter, stage: Stage, request: dict[str, Any]
+    ) -> None:
+        self._nursery, self._counters, self._stage = nursery, supervise.Counters(meter), stage
         self._zygote = nursery.zygote("exec")
         self._env: dict[str, str] = request["env"]
         self._files: dict[str, bytes] = request["files"]
@@ -50,7 +53,7 @@ class Executor:
         outcome = self._run(supervise.Run(order, {}))
         artifacts = dict(_split(outcome.channel, outcome.report.get("files", {})))
         if outcome.ending == "exited" and outcome.exit_code == 0:
-            stage.put(artifacts, _ARTIFACT_MODE)
+            self._stage.put(artifacts, _ARTIFACT_MODE)
         return outcome, artifacts
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _execute(executor: execute.Executor, request: dict[str, Any], reports: _Repo
         reports.add("run", executor.run(run))
 
 
-def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery) -> None:
+def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery, place: stage.Stage) -> None:
     meter = accounting.find_meter(lambda: nursery.pids | {os.getpid(), 1})
     hello = {
         "protocol": PROTOCOL,
@@ -111,7 +111,7 @@ def _serve(stream_in: int, stream_out: int, nursery: zygote.Nursery) -> None:
             reports.flush(done=True, skipped=True)
             continue
         try:
-            _execute(execute.Executor(nursery, meter, request), request, reports)
+            _execute(execute.Executor(nursery, meter, place, request), request, reports)
         except (supervise.RunnerError, ValueError, OSError) as error:
             reports.flush(done=True, error=f"{type(error).__name__}: {error}")
         else:
@@ -143,9 +143,9 @@ def main(modules: list[str], *, nested: bool) -> None:
     try:
         if not nested:
             _stand_without_nesting()
-        stage.clear()
+        place = stage.Stage()
         nursery = zygote.Nursery(modules, nested=nested)
     except OSError as error:
         wire.write_frame(stream_out, {"error": str(error)})
         return
-    _serve(stream_in, stream_out, nursery)
+    _serve(stream_in, stream_out, nursery, place)

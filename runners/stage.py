@@ -2,7 +2,7 @@
 
 import os
 
-from runners import view
+from runners import view, wire
 
 
 def _path_of(relative: str) -> str:
@@ -17,26 +17,50 @@ def _path_of(relative: str) -> str:
     return os.path.join(view.PROGRAM, *parts)
 
 
-def clear() -> None:
-    """Empties the stage. No run is alive, and no run could ever write here."""
-    for folder, folders, files in os.walk(view.PROGRAM, topdown=False):
-        for name in files:
-            os.unlink(os.path.join(folder, name))
-        for name in folders:
-            os.rmdir(os.path.join(folder, name))
+class Stage:
+    """What is there: nobody else could ever write here, so it need not be looked up."""
 
+    def __init__(self) -> None:
+        """Empties the folder, whatever is in it."""
+        for folder, folders, files in os.walk(view.PROGRAM, topdown=False):
+            for name in files:
+                os.unlink(os.path.join(folder, name))
+            for name in folders:
+                os.rmdir(os.path.join(folder, name))
+        self._files: set[str] = set()
+        self._folders: set[str] = set()
 
-def put(files: dict[str, bytes], mode: int) -> None:
-    """Writes files with that mode, over what is there.
-
-    Raises:
-        ValueError: a path is not relative, or leaves the stage.
-    """
-    for relative, content in files.items():
-        path = _path_of(relative)
-        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        if os.path.lexists(path):
+    def clear(self) -> None:
+        """Removes what was put; no run is alive."""
+        for path in self._files:
             os.unlink(path)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(fd, "wb") as file:
-            file.write(content)
+        for path in sorted(self._folders, reverse=True):
+            os.rmdir(path)
+        self._files.clear()
+        self._folders.clear()
+
+    def put(self, files: dict[str, bytes], mode: int) -> None:
+        """Writes files with that mode, over what is there.
+
+        Raises:
+            ValueError: a path is not relative, or leaves the stage.
+        """
+        for relative, content in files.items():
+            path = _path_of(relative)
+            self._make_folders(relative)
+            if path in self._files:
+                os.unlink(path)
+            self._files.add(path)
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            try:
+                wire.write_all(fd, content)
+            finally:
+                os.close(fd)
+
+    def _make_folders(self, relative: str) -> None:
+        folders = relative.split("/")[:-1]
+        for depth in range(1, len(folders) + 1):
+            path = _path_of("/".join(folders[:depth]))
+            if path not in self._folders:
+                os.mkdir(path, 0o755)
+                self._folders.add(path)

@@ -13,6 +13,7 @@ class Capture:
         self.fd, self.write_fd = os.pipe2(os.O_CLOEXEC)
         self._limit = limit
         self._parts: list[bytes] = []
+        self._has_ended = False
         self.size = 0
 
     @property
@@ -27,12 +28,13 @@ class Capture:
         if part and room > 0:
             self._parts.append(part[:room])
         self.size += len(part)
+        self._has_ended = not part
         return bool(part)
 
     def drain(self) -> None:
         """Reads what is left; for when every writer is dead. Stops when over the limit."""
-        while not self.is_over and self.read():
-            pass
+        while not self._has_ended and not self.is_over:
+            self.read()
 
     def data(self) -> bytes:
         """Returns what came, up to the limit."""

@@ -140,7 +140,8 @@ class Counters:
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
         self.idle_bytes = meter.memory_bytes()
-        self.restart()
+        self._own_s = self._cpu_s = 0.0
+        self._oom_kills = self._peak_bytes = 0
 
     def restart(self) -> None:
         """Begins a run."""

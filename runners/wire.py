@@ -42,20 +42,20 @@ def encode(header: dict[str, Any], blobs: Blobs) -> bytes:
     return _PREFIX.pack(len(text), blobs.size) + text + blobs.join()
 
 
-def resolve(value: Any, area: memoryview) -> Any:
+def _parse(text: bytes, area: memoryview) -> Any:
     """Returns the header's value with every blob reference replaced by its bytes.
 
     Large ones stay where they are: a view of the area takes no memory of its own.
     """
-    if isinstance(value, dict):
-        if len(value) == 1 and "blob" in value:
-            offset, length = value["blob"]
-            part = area[offset : offset + length]
-            return part if length > _LARGE_BYTES else bytes(part)
-        return {key: resolve(item, area) for key, item in value.items()}
-    if isinstance(value, list):
-        return [resolve(item, area) for item in value]
-    return value
+
+    def resolve(value: dict[str, Any]) -> Any:
+        if len(value) != 1 or "blob" not in value:
+            return value
+        offset, length = value["blob"]
+        part = area[offset : offset + length]
+        return part if length > _LARGE_BYTES else bytes(part)
+
+    return json.loads(text, object_hook=resolve)
 
 
 def read_exactly(fd: int, size: int) -> memoryview:
@@ -84,9 +84,9 @@ def read_frame(fd: int) -> dict[str, Any]:
     header_len, area_len = _PREFIX.unpack(read_exactly(fd, _PREFIX.size))
     if header_len + area_len > MAX_FRAME_BYTES:
         raise ValueError("frame too large")
-    header = json.loads(bytes(read_exactly(fd, header_len)))
-    frame: dict[str, Any] = resolve(header, read_exactly(fd, area_len))
-    return frame
+    frame = read_exactly(fd, header_len + area_len)
+    header: dict[str, Any] = _parse(bytes(frame[:header_len]), frame[header_len:])
+    return header
 
 
 def write_frame(fd: int, header: dict[str, Any], blobs: Blobs | None = None) -> None:

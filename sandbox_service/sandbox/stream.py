@@ -84,7 +84,7 @@ def read_frame(transport: Transport, timeout_s: float) -> dict[str, Any]:
     text = transport.receive(header_len, timeout_s)
     area = transport.receive(area_len, timeout_s)
     try:
-        header = _resolve(json.loads(text), area)
+        header = _parse(text, area)
     except (ValueError, TypeError, RecursionError) as error:
         raise ProtocolViolation(f"a frame does not parse: {error}") from error
     if not isinstance(header, dict):
@@ -92,12 +92,13 @@ def read_frame(transport: Transport, timeout_s: float) -> dict[str, Any]:
     return header
 
 
-def _resolve(value: Any, area: bytes) -> Any:
-    if isinstance(value, dict):
-        if len(value) == 1 and "blob" in value:
-            offset, length = value["blob"]
-            return area[offset : offset + length]
-        return {key: _resolve(item, area) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_resolve(item, area) for item in value]
-    return value
+def _parse(text: bytes, area: bytes) -> Any:
+    """Returns the header's value with every blob reference replaced by its bytes."""
+
+    def resolve(value: dict[str, Any]) -> Any:
+        if len(value) != 1 or "blob" not in value:
+            return value
+        offset, length = value["blob"]
+        return area[offset : offset + length]
+
+    return json.loads(text, object_hook=resolve)
