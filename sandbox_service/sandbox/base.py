@@ -1,10 +1,13 @@
 """The protocol between whoever needs a program run and whatever runs it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport
+
+Gather = Callable[[], "list[ExecutionReport | None]"]
+"""Waits for what was begun, and returns a report for each; None for what was not run."""
 
 
 class Sandbox(Protocol):
@@ -21,10 +24,10 @@ class Sandbox(Protocol):
             ProtocolViolation: the runner broke the contract; the sandbox must be closed.
         """
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> "list[ExecutionReport | None]":
-        """Does one after the other without a pause; None for one whose turn came too late.
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
+        """Begins to do one after the other without a pause, but none whose turn comes too late.
+
+        What it returns has to be called before anything else is asked, and raises the same.
 
         Raises:
             SandboxDied: the stream ended; the sandbox must be closed.
@@ -76,11 +79,11 @@ class SandboxSource(Protocol):
             SandboxError: no sandbox could do it.
         """
 
-    def look_ahead(self, executions: Sequence[Execution]) -> "list[ExecutionReport | None]":
-        """Runs what can be run without a pause between; None where that is not to be had.
+    def look_ahead(self, executions: Sequence[Execution]) -> Gather:
+        """Begins what can be run without a pause between; what breaks meanwhile is no loss.
 
         Raises:
-            SandboxError: no sandbox could do it.
+            SandboxError: no sandbox could begin.
         """
 
     def tidy(self) -> None:

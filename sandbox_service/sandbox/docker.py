@@ -13,6 +13,7 @@ import structlog
 
 from sandbox_service.errors import EngineUnavailable, InnerWallRefused, SandboxDied
 from sandbox_service.sandbox import stream
+from sandbox_service.sandbox.base import Gather
 from sandbox_service.sandbox.hardening import (
     ContainerSpec,
     container_config,
@@ -117,10 +118,8 @@ class DockerSandbox:
     def execute(self, execution: Execution) -> ExecutionReport:
         return self._session.execute(execution)
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
-        return self._session.execute_all(executions, patience_s=patience_s)
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
+        return self._session.begin_all(executions, patience_s=patience_s)
 
     def set_memory(self, memory_bytes: int) -> None:
         """Gives the next runs another memory limit.

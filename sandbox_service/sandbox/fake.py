@@ -6,6 +6,7 @@ It keeps the contract of `base` as the real engines do; `tests/contract` holds a
 from collections.abc import Callable, Mapping, Sequence
 
 from sandbox_service.errors import EngineUnavailable, SandboxDied
+from sandbox_service.sandbox.base import Gather
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import (
     Ending,
@@ -57,10 +58,8 @@ class FakeSandbox:
             runs=tuple(_run(program, run) for run in execution.runs),
         )
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
-        return [self.execute(execution) for execution in executions]
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
+        return lambda: [self.execute(execution) for execution in executions]
 
     def set_memory(self, memory_bytes: int) -> None:
         """Notes the limit.

@@ -20,6 +20,7 @@ import structlog
 
 from sandbox_service.errors import EngineUnavailable, SandboxDied
 from sandbox_service.sandbox import bubblewrap, cgroups, stream
+from sandbox_service.sandbox.base import Gather
 from sandbox_service.sandbox.hardening import memory_limit
 from sandbox_service.sandbox.session import Session
 from sandbox_service.schema.result import SandboxInfo
@@ -126,11 +127,9 @@ class LocalSandbox:
         self._require_open()
         return self._session.execute(execution)
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
         self._require_open()
-        return self._session.execute_all(executions, patience_s=patience_s)
+        return self._session.begin_all(executions, patience_s=patience_s)
 
     def _require_open(self) -> None:
         if self._process.returncode is not None:

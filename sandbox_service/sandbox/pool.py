@@ -5,6 +5,7 @@ something in it for memory, and whenever there is any doubt. One that is asked f
 used once; the next one is begun at once.
 """
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from time import monotonic
@@ -14,7 +15,7 @@ import structlog
 from sandbox_service.errors import ProtocolViolation, SandboxError
 from sandbox_service.sandbox.artifacts import ArtifactCache
 from sandbox_service.sandbox.background import Background, Warm, start
-from sandbox_service.sandbox.base import Engine
+from sandbox_service.sandbox.base import Engine, Gather
 from sandbox_service.schema.run import Ending, Execution, ExecutionReport, RunReport
 from sandbox_service.settings import Settings
 
@@ -35,6 +36,7 @@ class Pool:
         self._background = Background(engine)
         self._artifacts = ArtifactCache(_ARTIFACT_CACHE_BYTES)
         self._reaped_s = float("-inf")
+        self._under_way: _Flight | None = None
 
     def execute(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
         """Compiles, unless the result is known, and runs; each step under its own memory limit."""
@@ -47,18 +49,25 @@ class Pool:
         ran = self._run(rest, fresh=fresh)
         return ran.model_copy(update={"compile": compiled.compile})
 
-    def look_ahead(self, executions: Sequence[Execution]) -> list[ExecutionReport | None]:
-        """Runs those that one sandbox can run as they are, without a pause between.
+    def look_ahead(self, executions: Sequence[Execution]) -> Gather:
+        """Begins those that one sandbox can run as they are, without a pause between.
 
         What comes after a run that took too much memory is left out: the sandbox is in doubt.
         """
-        wanted = [each for each in executions if _fits_beside(each, executions[0])]
-        if len(wanted) < 2 or self._engine.is_single_use:
-            return [None] * len(executions)
-        ran = _until_in_doubt(self._run_all(wanted, fresh=False, patience_s=_PATIENCE_S))
-        return [
-            next(ran, None) if _fits_beside(each, executions[0]) else None for each in executions
-        ]
+        self._land()
+        fit = [_fits_beside(each, executions[0]) for each in executions]
+        if sum(fit) < 2 or self._engine.is_single_use:
+            return lambda: [None] * len(fit)
+        wanted = [each for each, does_fit in zip(executions, fit, strict=True) if does_fit]
+        flight = self._under_way = self._begin(wanted, fresh=False, patience_s=_PATIENCE_S)
+
+        def gather() -> list[ExecutionReport | None]:
+            if self._under_way is flight:
+                self._land()
+            ran = _until_in_doubt(flight.reports)
+            return [next(ran, None) if does_fit else None for does_fit in fit]
+
+        return gather
 
     def warm_up(self, image: str, memory_bytes: int) -> None:
         """Starts a sandbox before anybody needs it.
@@ -70,6 +79,7 @@ class Pool:
 
     def tidy(self) -> None:
         """Removes sandboxes that nobody has used for a while, and what dead workers left."""
+        self._land()
         now = monotonic()
         for idle in self._idle.values():
             for warm in list(idle):
@@ -81,6 +91,9 @@ class Pool:
             self._engine.reap()
 
     def close(self) -> None:
+        if self._under_way is not None:
+            self._background.close(self._under_way.warm)
+            self._under_way = None
         for idle in self._idle.values():
             for warm in idle:
                 self._background.close(warm)
@@ -98,30 +111,52 @@ class Pool:
         return report
 
     def _run(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
-        (report,) = self._run_all([execution], fresh=fresh, patience_s=None)
+        (report,) = self._run_all(execution, fresh=fresh)
         if report is None:
             raise ProtocolViolation("the runner skipped what it was not allowed to skip")
         return report
 
-    def _run_all(
+    def _run_all(self, execution: Execution, *, fresh: bool) -> list[ExecutionReport | None]:
+        self._land()
+        return self._end(self._begin([execution], fresh=fresh, patience_s=None))
+
+    def _land(self) -> None:
+        """Waits for what was begun ahead, so that its sandbox is free."""
+        flight, self._under_way = self._under_way, None
+        if flight is not None:
+            with contextlib.suppress(SandboxError):  # it is told, and run again in its turn
+                flight.reports = self._end(flight)
+
+    def _begin(
         self, executions: Sequence[Execution], *, fresh: bool, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
+    ) -> "_Flight":
         once = fresh or self._engine.is_single_use
         warm = self._take(executions[0].image, memory_of(executions[0]), once=once)
+        with self._closed_on_error(warm):
+            gather = warm.sandbox.begin_all(executions, patience_s=patience_s)
+        return _Flight(warm, gather, once=once)
+
+    def _end(self, flight: "_Flight") -> list[ExecutionReport | None]:
+        warm = flight.warm
+        with self._closed_on_error(warm):
+            reports = flight.gather()
+        warm.used += len(reports)
+        if flight.once or self._is_worn(warm, reports):
+            self._background.close(warm)
+            self._replace(warm, once=flight.once)
+        else:
+            self._give_back(warm)
+        return [each and each.model_copy(update={"sandbox": warm.sandbox.info}) for each in reports]
+
+    @contextlib.contextmanager
+    def _closed_on_error(self, warm: Warm) -> Iterator[None]:
         try:
-            reports = warm.sandbox.execute_all(executions, patience_s=patience_s)
+            yield
         except BaseException as error:
             self._background.close(warm)
             if isinstance(error, SandboxError):
                 _log.warning("sandbox_lost", image=warm.image, reason=str(error))
             raise
-        warm.used += len(reports)
-        if once or self._is_worn(warm, reports):
-            self._background.close(warm)
-            self._replace(warm, once=once)
-        else:
-            self._give_back(warm)
-        return [each and each.model_copy(update={"sandbox": warm.sandbox.info}) for each in reports]
 
     def _take(self, image: str, memory_bytes: int, *, once: bool) -> Warm:
         idle = [warm for warm in self._idle[image] if not (once and warm.used)]
@@ -163,6 +198,14 @@ class Pool:
             or monotonic() - warm.started_s > self._settings.sandbox_max_age_s
             or any(_ran_out_of_memory(report) for report in reports if report)
         )
+
+
+class _Flight:
+    """Executions that a sandbox was given, and what became of them."""
+
+    def __init__(self, warm: Warm, gather: Gather, *, once: bool) -> None:
+        self.warm, self.gather, self.once = warm, gather, once
+        self.reports: list[ExecutionReport | None] = []
 
 
 def memory_of(execution: Execution) -> int:

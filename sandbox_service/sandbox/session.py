@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from sandbox_service.errors import InnerWallRefused, ProtocolViolation, SandboxDied
 from sandbox_service.sandbox import stream
+from sandbox_service.sandbox.base import Gather
+from sandbox_service.sandbox.framing import frame_of
 from sandbox_service.schema.base import Model
-from sandbox_service.schema.limits import Limits
 from sandbox_service.schema.run import (
     CompileRequest,
     Execution,
     ExecutionReport,
-    InteractorRequest,
     RunReport,
     RunRequest,
 )
@@ -66,41 +66,61 @@ class Session:
             SandboxDied: the stream ended.
             ProtocolViolation: the runner broke the contract.
         """
-        (report,) = self.execute_all([execution], patience_s=None)
+        (report,) = self.begin_all([execution], patience_s=None)()
         if report is None:
             raise ProtocolViolation("the runner skipped what it was not allowed to skip")
         return report
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
         """Sends executions, small ones before the reports of those before have come.
 
         The runner skips those whose turn comes later than `patience_s` seconds after the first's.
 
         Raises:
-            SandboxDied: the stream ended.
-            ProtocolViolation: the runner broke the contract.
+            SandboxDied: the stream ended; so does what gathers the reports.
+            ProtocolViolation: the runner broke the contract; so does what gathers the reports.
         """
-        longest_s = max((_longest_s(each) for each in executions), default=0.0)
-        reports: list[ExecutionReport | None] = []
-        under_way: deque[int] = deque()
-        for execution in executions:
-            pieces = _frame(execution, patience_s)
-            size = sum(map(len, pieces))
-            while under_way and sum(under_way) + size > _AHEAD_BYTES:
-                reports.append(self._receive(executions[len(reports)], longest_s))
-                under_way.popleft()
-            for piece in pieces:
-                self._transport.send(piece)
-            under_way.append(size)
-        rest = executions[len(reports) :]
-        return reports + [self._receive(execution, longest_s) for execution in rest]
+        return _Flight(self._transport, executions, patience_s).gather
 
-    def _receive(self, execution: Execution, longest_s: float) -> ExecutionReport | None:
+
+class _Flight:
+    """Executions of which some are sent and some are answered."""
+
+    def __init__(
+        self, transport: stream.Transport, executions: Sequence[Execution], patience_s: float | None
+    ) -> None:
+        self._transport = transport
+        self._executions = executions
+        self._frames = (frame_of(each, patience_s) for each in executions)
+        self._next = next(self._frames, None)
+        self._under_way: deque[int] = deque()
+        self._longest_s = max((_longest_s(each) for each in executions), default=0.0)
+        self._send()
+
+    def _send(self) -> None:
+        """Sends what the runner can take without being read from."""
+        while self._next is not None:
+            size = sum(map(len, self._next))
+            if self._under_way and sum(self._under_way) + size > _AHEAD_BYTES:
+                return
+            for piece in self._next:
+                self._transport.send(piece)
+            self._under_way.append(size)
+            self._next = next(self._frames, None)
+
+    def gather(self) -> list[ExecutionReport | None]:
+        """Receives the reports, and sends the rest meanwhile."""
+        reports = []
+        for execution in self._executions:
+            reports.append(self._receive(execution))
+            self._under_way.popleft()
+            self._send()
+        return reports
+
+    def _receive(self, execution: Execution) -> ExecutionReport | None:
         gathered = _Gathered(len(execution.runs))
         while not gathered.done:
-            gathered.take(stream.read_frame(self._transport, _GRACE_S + longest_s))
+            gathered.take(stream.read_frame(self._transport, _GRACE_S + self._longest_s))
         return None if gathered.is_skipped else gathered.report(execution)
 
 
@@ -108,65 +128,6 @@ def _longest_s(execution: Execution) -> float:
     compile_step = [execution.compile] if execution.compile else []
     steps: list[CompileRequest | RunRequest] = [*compile_step, *execution.runs]
     return max((step.limits.wall_backstop_s for step in steps), default=0.0)
-
-
-def _limits(limits: Limits, *, address_space: bool) -> dict[str, Any]:
-    return {
-        "cpu_time_s": limits.cpu_time_s,
-        "wall_time_s": limits.wall_backstop_s,
-        "memory_bytes": limits.memory_bytes,
-        "output_bytes": limits.output_bytes,
-        "processes": limits.processes,
-        "open_files": limits.open_files,
-        "disk_bytes": limits.disk_bytes,
-        "inodes": limits.inodes,
-        "address_space": address_space,
-    }
-
-
-def _frame(execution: Execution, patience_s: float | None) -> list[bytes]:
-    blobs = stream.Blobs()
-    step = execution.compile
-    header = {
-        "patience_s": patience_s,
-        "files": {path: blobs.add(data) for path, data in execution.files.items()},
-        "artifacts": {path: blobs.add(data) for path, data in execution.artifacts.items()},
-        "source": execution.source,
-        "candidate_files": execution.candidate_files,
-        "env": execution.env,
-        "compile": None
-        if step is None
-        else {
-            "argv": step.argv,
-            "artifacts": step.artifacts,
-            "limits": _limits(step.limits, address_space=False),
-        },
-        "runs": [
-            {
-                "kind": run.kind,
-                "argv": run.argv,
-                "source": execution.source,
-                "stdin": blobs.add(run.stdin),
-                "function": run.function,
-                "call_json": run.call_json,
-                "test_code": run.test_code,
-                "is_warm": run.is_warm,
-                "interactor": run.interactor and _interactor(run.interactor, blobs),
-                "limits": _limits(run.limits, address_space=execution.address_space_limit),
-            }
-            for run in execution.runs
-        ],
-    }
-    return blobs.frame(header)
-
-
-def _interactor(asked: InteractorRequest, blobs: stream.Blobs) -> dict[str, Any]:
-    return {
-        "argv": asked.argv,
-        "source": asked.source,
-        "files": {path: blobs.add(data) for path, data in asked.files.items()},
-        "limits": _limits(asked.limits, address_space=False),
-    }
 
 
 class _Gathered:

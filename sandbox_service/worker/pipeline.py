@@ -1,7 +1,7 @@
 """One submission from its code to its reward: compile, run, judge, score, price."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -13,7 +13,7 @@ from sandbox_service.judge.scoring import summarise
 from sandbox_service.judge.verdicts import detail_of_run, verdict_of_run
 from sandbox_service.languages import LanguageTable
 from sandbox_service.rewards.policies import explained_reward_of
-from sandbox_service.sandbox.base import SandboxSource
+from sandbox_service.sandbox.base import Gather, SandboxSource
 from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.result import Result, SandboxInfo, StepResult, TestResult
 from sandbox_service.schema.run import Execution, ExecutionReport, RunReport
@@ -44,26 +44,39 @@ class Pipeline:
         self._checking = Checking(languages, source)
         self._allow_exit_code_tests = allow_exit_code_tests
 
-    def look_ahead(self, submissions: Sequence[Submission]) -> "list[Ahead | None]":
-        """Runs what can be run without a pause between; what it cannot is None, and no loss.
+    def look_ahead(self, submissions: Sequence[Submission]) -> "Callable[[], list[Ahead | None]]":
+        """Begins to run what can be run without a pause between, and returns what waits for it.
 
-        Whatever goes wrong here is found again, and told, when the submission is run.
+        Whatever goes wrong, or cannot be run so, is None and no loss: it is found again, and told,
+        when the submission is run.
         """
-        found: list[Ahead | None] = [None] * len(submissions)
-        wanted: dict[int, tuple[Program, Sequence[TestCase], Submission]] = {}
+        programs: dict[int, Program] = {}
         for index, submission in enumerate(submissions):
             with contextlib.suppress(RequestError):
                 if _may_be_run_ahead(submission):
-                    program = program_of(submission, self._languages)
-                    wanted[index] = (program, _first_batch(submission), submission)
-        try:
-            reports = self._running.look_ahead(list(wanted.values())) if len(wanted) > 1 else []
-        except SandboxError as error:
-            _log.warning("look_ahead_failed", reason=str(error))
+                    programs[index] = program_of(submission, self._languages)
+        gather = self._begin(
+            [
+                (program, _first_batch(submissions[index]), submissions[index])
+                for index, program in programs.items()
+            ]
+        )
+
+        def aheads() -> list[Ahead | None]:
+            found: list[Ahead | None] = [None] * len(submissions)
+            for (index, program), report in zip(programs.items(), gather(), strict=False):
+                found[index] = Ahead(program, report) if report is not None else None
             return found
-        for (index, (program, _, _)), report in zip(wanted.items(), reports, strict=False):
-            found[index] = Ahead(program, report) if report is not None else None
-        return found
+
+        return aheads
+
+    def _begin(self, wanted: Sequence[tuple[Program, Sequence[TestCase], Submission]]) -> Gather:
+        if len(wanted) > 1:
+            try:
+                return self._running.look_ahead(wanted)
+            except SandboxError as error:
+                _log.warning("look_ahead_failed", reason=str(error))
+        return list
 
     def run(
         self, submission_id: str, submission: Submission, ahead: "Ahead | None" = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from sandbox_service.errors import InvalidSubmission
 from sandbox_service.judge.judging import program_checker_of
 from sandbox_service.languages import LanguageTable
-from sandbox_service.sandbox.base import SandboxSource
+from sandbox_service.sandbox.base import Gather, SandboxSource
 from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.run import (
     Ending,
@@ -49,11 +49,11 @@ class Running:
 
     def look_ahead(
         self, wanted: Sequence[tuple[Program, Sequence[TestCase], Submission]]
-    ) -> list[ExecutionReport | None]:
-        """Returns what programs do when run one right after the other; None where unknown.
+    ) -> Gather:
+        """Begins to run programs one right after the other.
 
         Raises:
-            SandboxError: no sandbox could do it.
+            SandboxError: no sandbox could begin.
         """
         return self._source.look_ahead(
             [

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import redis
 import structlog
@@ -27,6 +27,7 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.tracing import Tracing
+from sandbox_service.worker.parts import QUICK_S, Job, Pace, Part, Stop
 from sandbox_service.worker.pipeline import Ahead
 from sandbox_service.worker.readiness import Readiness
 from sandbox_service.worker.settling import Settled, Settling, since
@@ -35,17 +36,14 @@ _log = structlog.get_logger(__name__)
 
 # A chunk is for work that is over at once; when it is not, others may take the rest.
 _CHUNK_BUDGET_S = 0.5
-# Submissions this quick are claimed and run several at a time.
-_QUICK_S = 0.05
-_MOST_AHEAD = 8
 _RETRY_AFTER_S = (0.1, 0.5, 2.0)
 
 
 class Pipeline(Protocol):
     """What turns a submission into a result."""
 
-    def look_ahead(self, submissions: Sequence[Submission]) -> list[Ahead | None]:
-        """Runs what can be run without a pause between; None is no loss."""
+    def look_ahead(self, submissions: Sequence[Submission]) -> Callable[[], list[Ahead | None]]:
+        """Begins to run what can be run without a pause between; what waits for it is returned."""
 
     def run(self, submission_id: str, submission: Submission, ahead: Ahead | None = None) -> Result:
         """Compiles, runs, judges and scores; what was run `ahead` is not run again.
@@ -60,17 +58,6 @@ class Pipeline(Protocol):
 
     def close(self) -> None:
         """Closes every sandbox."""
-
-
-class Pace:
-    """How many submissions are claimed and run at a time: more of them while they are quick."""
-
-    def __init__(self) -> None:
-        self.count = 1
-
-    def took(self, seconds: float) -> None:
-        """Notes what each of the latest took."""
-        self.count = min(2 * self.count, _MOST_AHEAD) if seconds < _QUICK_S else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,36 +76,55 @@ class SubmissionRunner:
     sleep: Callable[[float], None] = time.sleep
 
     def run(self, refs: Sequence[str]) -> None:
-        """Runs them in order; the rest goes back when the worker drains or they take long."""
+        """Runs them in order; the rest goes back when the worker drains or they take long.
+
+        While some are judged, the sandbox runs the next.
+        """
         began = time.monotonic()
         rest = list(refs)
-        while rest:
+        part: Part | None = None
+        while part or rest:
             is_late = len(rest) < len(refs) and since(began) > _CHUNK_BUDGET_S
             if self.is_draining() or (is_late and self.store.is_idle()):
-                self.store.hand_back(rest)
+                self._hand_back(Stop([]), part, rest)
                 return
-            part, rest = rest[: self.pace.count], rest[self.pace.count :]
-            part_began = time.monotonic()
-            stop = self._run_part(part)
+            part = part or self._begin(rest)
+            part_began, are_known = time.monotonic(), part.gather()
+            if are_known:
+                self.pace.took(since(part_began) / len(part.jobs))
+            following = self._begin(rest) if are_known and rest else None
+            stop = self._run_jobs(part.jobs)
             if stop is not None:
-                self.store.hand_back([*stop.left, *rest], begun=stop.left)
-                if stop.reason:
-                    self.readiness.pause(stop.reason)
+                self._hand_back(stop, following, rest)
                 return
-            self.pace.took(since(part_began) / len(part))
+            took_s = since(part_began) / max(1, len(part.jobs))
+            if not are_known or took_s > QUICK_S:
+                self.pace.took(took_s)
+            part = following
 
-    def _run_part(self, refs: Sequence[str]) -> "_Stop | None":
-        """Claims and runs them; returns where it had to stop."""
+    def _hand_back(self, stop: Stop, part: Part | None, rest: Sequence[str]) -> None:
+        begun = [*stop.left, *([job.ref for job in part.jobs] if part else [])]
+        self.store.hand_back([*begun, *rest], begun=begun)
+        if stop.reason:
+            self.readiness.pause(stop.reason)
+
+    def _begin(self, rest: list[str]) -> Part:
+        """Claims as many as are taken at a time, and lets the sandbox begin."""
+        refs = rest[: self.pace.count]
+        del rest[: self.pace.count]
         claims = zip(refs, self.store.begin(refs, self.worker), strict=True)
         jobs = [self._open(ref, claim) for ref, claim in claims if claim is not None]
-        self._look_ahead(jobs)
+        return Part(jobs, self._look_ahead(jobs))
+
+    def _run_jobs(self, jobs: Sequence[Job]) -> Stop | None:
+        """Runs them and stores the results; returns where it had to stop."""
         settling = Settling(self.store, self.settings)
         try:
-            return self._run_jobs(jobs, settling)
+            return self._run_each(jobs, settling)
         finally:
             settling.flush()
 
-    def _run_jobs(self, jobs: "Sequence[_Job]", settling: Settling) -> "_Stop | None":
+    def _run_each(self, jobs: Sequence[Job], settling: Settling) -> Stop | None:
         began = time.monotonic()
         for index, job in enumerate(jobs):
             left = [each.ref for each in jobs[index:]]
@@ -126,16 +132,16 @@ class SubmissionRunner:
                 settling.flush()  # it may take long, and nobody shall wait for it
             is_late = job.ahead is None and since(began) > _CHUNK_BUDGET_S
             if index and (self.is_draining() or (is_late and self.store.is_idle())):
-                return _Stop(left)
+                return Stop(left)
             try:
                 with bound_contextvars(job_id=job.ref):
                     self._run_one(job, settling)
             except EngineUnavailable as error:
-                return _Stop(left, str(error))
+                return Stop(left, str(error))
         return None
 
-    def _open(self, ref: str, claim: Claim) -> "_Job":
-        job = _Job(ref, claim)
+    def _open(self, ref: str, claim: Claim) -> Job:
+        job = Job(ref, claim)
         try:
             job.payload = Payload.from_bytes(self.store.signer.open(claim.payload, "payload", ref))
         except (TamperedData, ValueError) as error:
@@ -143,25 +149,20 @@ class SubmissionRunner:
             job.refusal = str(error) if isinstance(error, TamperedData) else "its payload is broken"
         return job
 
-    def _look_ahead(self, jobs: "Sequence[_Job]") -> None:
+    def _look_ahead(self, jobs: Sequence[Job]) -> "Callable[[], list[Ahead | None]]":
         """Lets the sandbox run those without a pause that nobody has tried before.
 
         One that ended a worker must not take others with it a second time.
         """
-        began = time.monotonic()
         able = [job for job in jobs if job.payload is not None and job.claim.attempt == 1]
         if len(able) < 2:
-            return
+            return list
         for job in able:
             with contextlib.suppress(RequestError, TamperedData, ValueError):
                 job.submission = self._with_tests(job.payload.submission()) if job.payload else None
-        able = [job for job in able if job.submission is not None]
-        found = self.pipeline.look_ahead([job.submission for job in able if job.submission])
-        share_s = since(began) / max(1, len(able))
-        for job, ahead in zip(able, found, strict=True):
-            job.ahead, job.ahead_s = ahead, share_s
+        return self.pipeline.look_ahead([job.submission for job in jobs if job.submission])
 
-    def _run_one(self, job: "_Job", settling: Settling) -> None:
+    def _run_one(self, job: Job, settling: Settling) -> None:
         began = time.monotonic()
         claim, payload = job.claim, job.payload
         if payload is None:
@@ -176,7 +177,7 @@ class SubmissionRunner:
         timed = result.model_copy(update={"timing": timing})
         settling.add(Settled(job.ref, payload, timed, attempts))
 
-    def _result(self, job: "_Job", payload: Payload) -> tuple[Result, int]:
+    def _result(self, job: Job, payload: Payload) -> tuple[Result, int]:
         ref, claim = job.ref, job.claim
         if claim.attempt > self.settings.max_attempts:
             reason = f"{claim.attempt - 1} workers ended while they ran it"
@@ -194,7 +195,7 @@ class SubmissionRunner:
             reason = f"the worker failed: {type(error).__name__}"
         return _internal_error(ref, payload, reason), claim.attempt
 
-    def _try(self, job: "_Job", payload: Payload) -> tuple[Result, int]:
+    def _try(self, job: Job, payload: Payload) -> tuple[Result, int]:
         ref, attempt = job.ref, job.claim.attempt
         submission = job.submission or self._with_tests(payload.submission())
         while True:
@@ -219,30 +220,6 @@ class SubmissionRunner:
             return submission
         tests = self.suites.tests(submission.suite)
         return submission.model_copy(update={"tests": tests, "suite": None})
-
-
-@dataclass(slots=True)
-class _Job:
-    """A submission that this worker has claimed."""
-
-    ref: str
-    claim: Claim
-    payload: Payload | None = None
-    refusal: str = ""
-    """Why there is no payload."""
-    submission: Submission | None = None
-    """With its tests, when it was looked at before its turn."""
-    ahead: Ahead | None = None
-    ahead_s: float = 0.0
-    """Its share of the seconds that the look ahead took."""
-
-
-class _Stop(NamedTuple):
-    """Where a worker stopped because it drains, others are idle, or the engine is down."""
-
-    left: list[str]
-    reason: str = ""
-    """Why nothing can be run here."""
 
 
 def _internal_error(ref: str, payload: Payload | None, reason: str) -> Result:

@@ -151,7 +151,7 @@ def _work(settings: Settings, share: range, outcomes: "Counter[str]") -> None:
         for at in range(0, len(share), _AT_A_TIME):
             numbers = share[at : at + _AT_A_TIME]
             submissions = [_submission(n) for n in numbers]
-            aheads = pipeline.look_ahead(submissions)
+            aheads = pipeline.look_ahead(submissions)()
             for n, submission, ahead in zip(numbers, submissions, aheads, strict=True):
                 for _ in range(_ATTEMPTS):
                     try:

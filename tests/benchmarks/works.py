@@ -130,7 +130,8 @@ def works(docker_image: str | None) -> list[Work]:
 def make_step(work: Work, settings: Settings):
     """Returns what a slot does: submissions through a worker's own pipeline, judged and priced.
 
-    They come as a worker takes them out of a training step's queue: some at a time.
+    They come as a worker takes them out of a training step's queue: some at a time, and the next
+    are run while those before are judged.
     """
 
     def make():
@@ -138,9 +139,16 @@ def make_step(work: Work, settings: Settings):
         pipeline = Pipeline(load_languages(settings.images_dir), pool)
         following = work.submissions()
 
-        def step() -> int:
+        def begin():
             submissions = [following() for _ in range(_AT_A_TIME)]
-            aheads = pipeline.look_ahead(submissions)
+            return submissions, pipeline.look_ahead(submissions)
+
+        begun = [begin()]
+
+        def step() -> int:
+            submissions, wait = begun.pop()
+            aheads = wait()
+            begun.append(begin())
             for submission, ahead in zip(submissions, aheads, strict=True):
                 result = pipeline.run("bench", submission, ahead)
                 assert result.reward == 1.0, result

@@ -118,7 +118,7 @@ def test_run_that_ends_badly_leaves_the_sandbox_usable(sandbox):
 
 def test_executions_one_after_the_other_are_each_reported(sandbox):
     asked = [execution(ECHO, b"a\n"), execution(FAIL, b"", b""), execution(ECHO, b"b\n")]
-    reports = sandbox.execute_all(asked, patience_s=60.0)
+    reports = sandbox.begin_all(asked, patience_s=60.0)()
     assert [[run.stdout for run in report.runs] for report in reports] == [
         [b"a\n"],
         [b"", b""],
@@ -128,13 +128,14 @@ def test_executions_one_after_the_other_are_each_reported(sandbox):
 
 def test_execution_that_does_not_fit_does_not_lose_the_others(sandbox):
     large = execution(ECHO, b"x" * 100_000 + b"\n")
-    reports = sandbox.execute_all([large, execution(ECHO, b"b\n"), large], patience_s=60.0)
+    asked = [large, execution(ECHO, b"b\n"), large]
+    reports = sandbox.begin_all(asked, patience_s=60.0)()
     assert [len(report.runs[0].stdout) for report in reports] == [100_001, 2, 100_001]
 
 
 def test_what_waits_too_long_for_one_before_it_is_skipped(engine, sandbox):
     slow = execution(SLEEP, b"", limits=Limits(wall_time_s=0.3))
-    first, second = sandbox.execute_all([slow, execution(ECHO, b"a\n")], patience_s=0.1)
+    first, second = sandbox.begin_all([slow, execution(ECHO, b"a\n")], patience_s=0.1)()
     assert first.runs[0].ending is Ending.WALL_LIMIT
     assert second is None or engine.name == "fake"
 

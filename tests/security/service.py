@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from sandbox_service.languages import load_languages
-from sandbox_service.sandbox.base import Engine, Sandbox
+from sandbox_service.sandbox.base import Engine, Gather, Sandbox
 from sandbox_service.sandbox.pool import Pool
 from sandbox_service.schema.result import Result
 from sandbox_service.schema.run import Execution, ExecutionReport
@@ -37,11 +37,9 @@ class _Watched:
         self._used.append(self._sandbox)
         return self._sandbox.execute(execution)
 
-    def execute_all(
-        self, executions: Sequence[Execution], *, patience_s: float | None
-    ) -> list[ExecutionReport | None]:
+    def begin_all(self, executions: Sequence[Execution], *, patience_s: float | None) -> Gather:
         self._used.append(self._sandbox)
-        return self._sandbox.execute_all(executions, patience_s=patience_s)
+        return self._sandbox.begin_all(executions, patience_s=patience_s)
 
     def set_memory(self, memory_bytes: int) -> None:
         self._sandbox.set_memory(memory_bytes)

@@ -176,13 +176,13 @@ def test_looking_ahead_runs_in_one_sandbox_what_it_can_run_as_it_is(make_pool, e
         execution(image="native"),
         execution(BROKEN),
     ]
-    found = make_pool(engine).look_ahead(asked)
+    found = make_pool(engine).look_ahead(asked)()
     assert [report and report.runs[0].exit_code for report in found] == [0, None, None, None, 1]
     assert len(engine.started) == 1
 
 
 def test_looking_ahead_ends_where_the_sandbox_is_in_doubt(make_pool, engine):
-    found = make_pool(engine).look_ahead([execution(HUNGRY), execution()])
+    found = make_pool(engine).look_ahead([execution(HUNGRY), execution()])()
     assert found[0].runs[0].ending is Ending.MEMORY_LIMIT
     assert found[1] is None
     assert engine.started[0].is_closed
@@ -190,5 +190,31 @@ def test_looking_ahead_ends_where_the_sandbox_is_in_doubt(make_pool, engine):
 
 def test_nothing_is_looked_at_ahead_where_each_needs_a_sandbox_of_its_own(make_pool):
     engine = FakeEngine(PROGRAMS, is_single_use=True)
-    assert make_pool(engine).look_ahead([execution()] * 2) == [None, None]
+    assert make_pool(engine).look_ahead([execution()] * 2)() == [None, None]
     assert engine.started == []
+
+
+def test_what_was_begun_is_waited_for_before_anything_else_is_run(make_pool, engine):
+    pool = make_pool(engine)
+    first = pool.look_ahead([execution()] * 2)
+    second = pool.look_ahead([execution(BROKEN)] * 2)
+    pool.execute(execution(), fresh=False)
+    assert [report.runs[0].exit_code for report in first() + second()] == [0, 0, 1, 1]
+    assert len(engine.started) == 1
+
+
+def test_sandbox_that_dies_while_others_wait_is_no_loss_and_replaced(make_pool, engine):
+    pool = make_pool(engine)
+    gather = pool.look_ahead([execution()] * 2)
+    engine.started[0].dies = True
+    assert pool.execute(execution(), fresh=False).runs[0].exit_code == 0
+    assert gather() == [None, None]
+    assert engine.started[0].is_closed
+
+
+def test_closing_the_pool_does_not_wait_for_what_was_begun(make_pool, engine):
+    pool = make_pool(engine)
+    pool.look_ahead([execution()] * 2)
+    pool.close()
+    assert engine.started[0].is_closed
+    assert engine.started[0].executions == []

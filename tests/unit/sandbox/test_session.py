@@ -142,7 +142,7 @@ def test_runner_is_never_told_what_is_expected():
 
 def test_executions_are_sent_before_their_reports_have_come():
     runner = Runner(HELLO, {"reports": [RUN], "done": True}, {"reports": [RUN], "done": True})
-    reports = Session(runner, b"payload").execute_all([execution()] * 2, patience_s=1.0)
+    reports = Session(runner, b"payload").begin_all([execution()] * 2, patience_s=1.0)()
     assert [len(report.runs) for report in reports] == [1, 1]
     assert runner.sent.count(b'"patience_s":1.0') == 2
 
@@ -151,19 +151,19 @@ def test_no_more_is_sent_ahead_than_a_pipe_holds():
     large = execution().model_copy(update={"files": {"main.py": b"#" * 40_000}})
     session = Session(Runner(HELLO, {"reports": [RUN], "done": True}), b"payload")
     with pytest.raises(SandboxDied):  # the second was sent, and got no answer
-        session.execute_all([large] * 2, patience_s=None)
+        session.begin_all([large] * 2, patience_s=None)()
     assert session._transport.sent.count(b'"patience_s"') == 2
 
     waiting = Session(Runner(HELLO), b"payload")
     with pytest.raises(SandboxDied):  # the first got none, and the second was not sent
-        waiting.execute_all([large] * 2, patience_s=None)
+        waiting.begin_all([large] * 2, patience_s=None)()
     assert waiting._transport.sent.count(b'"patience_s"') == 1
 
 
 def test_execution_whose_turn_came_too_late_has_no_report():
     skipped = {"reports": [], "done": True, "skipped": True}
     session = Session(Runner(HELLO, {"reports": [RUN], "done": True}, skipped), b"payload")
-    first, second = session.execute_all([execution()] * 2, patience_s=0.1)
+    first, second = session.begin_all([execution()] * 2, patience_s=0.1)()
     assert first is not None
     assert second is None
 

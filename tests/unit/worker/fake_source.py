@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sandbox_service.sandbox.base import Gather
 from sandbox_service.schema.run import Ending, Execution, ExecutionReport, RunReport
 
 
@@ -25,8 +26,9 @@ class FakeSource:
         runs, self._reports = self._reports[:count], self._reports[count:]
         return ExecutionReport(runs=tuple(runs), artifacts=self._artifacts)
 
-    def look_ahead(self, executions: Sequence[Execution]) -> list[ExecutionReport | None]:
-        return [self.execute(execution, fresh=False) for execution in executions]
+    def look_ahead(self, executions: Sequence[Execution]) -> Gather:
+        reports = [self.execute(execution, fresh=False) for execution in executions]
+        return lambda: list(reports)
 
     def close(self) -> None:
         self.asked.clear()

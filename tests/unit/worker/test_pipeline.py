@@ -94,7 +94,7 @@ def test_what_was_run_ahead_is_not_run_again():
     source = FakeSource(make_report(stdout=b"1\n"), make_report(stdout=b"3\n"))
     pipeline = Pipeline(make_languages(), source)
     right, wrong = (make_submission(id=name) for name in "rw")
-    aheads = pipeline.look_ahead([right, wrong])
+    aheads = pipeline.look_ahead([right, wrong])()
     results = [
         pipeline.run("x", each, known) for each, known in zip((right, wrong), aheads, strict=True)
     ]
@@ -110,7 +110,7 @@ def test_only_what_needs_nothing_but_a_run_is_run_ahead():
         make_submission(files={"data": "base64:?"}),
         make_submission(tests=ASSERTS[:1]),
     ]
-    aheads = Pipeline(make_languages(), source).look_ahead(submissions)
+    aheads = Pipeline(make_languages(), source).look_ahead(submissions)()
     assert [ahead is not None for ahead in aheads] == [True, False, False, True]
 
 
@@ -122,7 +122,7 @@ def test_sandbox_that_breaks_while_looking_ahead_is_no_loss():
     source = Breaking(make_report(stdout=b"1\n"))
     pipeline = Pipeline(make_languages(), source)
     submission = make_submission()
-    assert pipeline.look_ahead([submission] * 2) == [None, None]
+    assert pipeline.look_ahead([submission] * 2)() == [None, None]
     assert pipeline.run("one", submission).reward == 1.0
 
 
@@ -130,6 +130,6 @@ def test_rest_of_the_tests_is_run_when_only_the_first_was_run_ahead():
     source = FakeSource(ISOLATED, ISOLATED, ISOLATED, ISOLATED)
     pipeline = Pipeline(make_languages(), source)
     submission = make_submission(tests=ASSERTS[:2], stop_at_first_failure=True)
-    ahead = pipeline.look_ahead([submission] * 2)[0]
+    ahead = pipeline.look_ahead([submission] * 2)()[0]
     assert pipeline.run("one", submission, ahead).passed == 2
     assert [len(each.runs) for each in source.asked] == [1, 1, 1]

@@ -18,7 +18,7 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.tracing import NoTracing
-from sandbox_service.worker import tasks
+from sandbox_service.worker import parts, tasks
 from sandbox_service.worker.pipeline import Ahead
 from sandbox_service.worker.programs import program_of
 from sandbox_service.worker.tasks import RUNNER, SubmissionRunner, run_submissions
@@ -97,10 +97,13 @@ class ScriptedPipeline:
     seen: list[Submission] = field(default_factory=list)
     were_ahead: list[bool] = field(default_factory=list)
     looked_ahead: list[int] = field(default_factory=list)
+    run_before: list[int] = field(default_factory=list)
+    """How many were run before each look ahead."""
 
-    def look_ahead(self, submissions: Sequence[Submission]) -> list[Ahead | None]:
+    def look_ahead(self, submissions: Sequence[Submission]) -> Callable[[], list[Ahead | None]]:
         self.looked_ahead.append(len(submissions))
-        return [_AHEAD] * len(submissions)
+        self.run_before.append(len(self.seen))
+        return lambda: [_AHEAD] * len(submissions)
 
     def run(self, submission_id: str, submission: Submission, ahead: Ahead | None = None) -> Result:
         self.seen.append(submission)
@@ -351,8 +354,27 @@ def test_quick_submissions_are_looked_at_ahead_twice_as_many_each_time() -> None
     assert runner.pipeline.were_ahead == [False] + [True] * (len(refs) - 1)
 
 
+def test_next_ones_are_begun_before_those_before_are_judged() -> None:
+    refs = [str(number) for number in range(1 + 2 + 4 + 8)]
+    store = RememberingStore({ref: _claim() for ref in refs})
+    runner = _runner(store, *[make_result(id=ref) for ref in refs])
+    runner.run(refs)
+
+    assert runner.pipeline.run_before == [1, 1, 3]
+
+
+def test_what_was_begun_is_handed_back_when_the_engine_goes_down() -> None:
+    refs = list("abcdefg")
+    store = RememberingStore({ref: _claim() for ref in refs})
+    runner = _runner(store, make_result(id="a"), EngineUnavailable("no daemon"))
+    runner.run(refs)
+
+    assert list(store.results) == ["a"]
+    assert (store.handed_back, store.taken_back) == (refs[1:], refs[1:])
+
+
 def test_slow_submissions_are_run_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_QUICK_S", 0.0)
+    monkeypatch.setattr(parts, "QUICK_S", 0.0)
     store = RememberingStore({ref: _claim() for ref in "abc"})
     runner = _runner(store, *[make_result(id=ref) for ref in "abc"])
     runner.run(list("abc"))
@@ -379,4 +401,4 @@ def test_draining_worker_hands_back_what_it_has_claimed() -> None:
     runner.run(list("abcd"))
 
     assert list(store.results) == ["a", "b"]
-    assert (store.handed_back, store.taken_back) == (["c", "d"], ["c"])
+    assert (store.handed_back, store.taken_back) == (["c", "d"], ["c", "d"])
