@@ -5,22 +5,20 @@ its time by an alarm signal and uses memory freely: call it in the main thread o
 own that somebody can end.
 """
 
-from typing import NamedTuple
+from sandbox_service.rewards.measured import Measured
 
 _TIMEOUT_S = 2
 
 
-class Answer(NamedTuple):
-    """What was found out about an answer."""
-
-    score: float | None
-    """1 if it is right, 0 if not, None if nobody can tell."""
-
-    detail: str = ""
-    """Why nobody can tell."""
+def is_mathematics(text: str) -> bool | None:
+    """Tells whether the library can read an expected answer; None without the library."""
+    try:
+        return bool(_gold(text))
+    except ImportError:
+        return None
 
 
-def answer_score(completion: str, expected: str) -> Answer:
+def answer_score(completion: str, expected: str) -> Measured:
     """Compares the last answer of a completion (boxed, or said to be final) with the expected one.
 
     Equal means equal as mathematics: 1/2, 0.5 and a boxed fraction are the same. A comparison that
@@ -29,11 +27,20 @@ def answer_score(completion: str, expected: str) -> Answer:
     try:
         from math_verify import parse, verify  # noqa: PLC0415 - optional, and slow to import
     except ImportError:
-        return Answer(None, "math-verify is not installed")
-    is_marked = "\\boxed" in expected or "$" in expected
-    gold = parse(expected if is_marked else f"\\boxed{{{expected}}}", parsing_timeout=_TIMEOUT_S)
+        return Measured(None, "math-verify is not installed")
+    gold = _gold(expected)
     if not gold:
-        return Answer(None, "the expected answer is not mathematics")
+        return Measured(None, "the expected answer is not mathematics")
     answer = parse(completion, parsing_timeout=_TIMEOUT_S)
     is_right = bool(answer) and verify(gold, answer, timeout_seconds=_TIMEOUT_S)
-    return Answer(1.0 if is_right else 0.0)
+    return Measured(1.0 if is_right else 0.0)
+
+
+def _gold(expected: str) -> list[object]:
+    from math_verify import parse  # noqa: PLC0415 - optional, and slow to import
+
+    is_marked = "\\boxed" in expected or "$" in expected
+    found: list[object] = parse(
+        expected if is_marked else f"\\boxed{{{expected}}}", parsing_timeout=_TIMEOUT_S
+    )
+    return found

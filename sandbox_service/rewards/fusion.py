@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from sandbox_service.rewards.measured import Measured
 from sandbox_service.rewards.pricing import Judged, clipped, price_of
 from sandbox_service.schema.review import FlagKind
 from sandbox_service.schema.reward import (
@@ -21,6 +22,8 @@ from sandbox_service.schema.reward import (
     TestsSource,
 )
 from sandbox_service.schema.verdict import Verdict
+
+_MISSING = Measured(None)
 
 
 class Reward(NamedTuple):
@@ -38,13 +41,12 @@ def fuse(
     result: Judged,
     *,
     flags: Collection[FlagKind] = (),
-    measured: Mapping[str, float] | None = None,
+    measured: Mapping[str, Measured] | None = None,
 ) -> Reward:
-    """Mixes the sources; `measured` has the scores of `style` and `answer` sources by name."""
-    scores = {
-        name_of(source): _score_of(source, result, flags, measured or {}) for source in spec.sources
-    }
-    parts = tuple(_part_of(source, scores) for source in spec.sources)
+    """Mixes the sources; `measured` has what was found of `style` and `answer` ones by name."""
+    found = measured or {}
+    scores = {name_of(source): _score_of(source, result, flags, found) for source in spec.sources}
+    parts = tuple(_part_of(source, scores, found) for source in spec.sources)
     if result.verdict is Verdict.INTERNAL_ERROR or result.score is None:
         return Reward(None, parts)
     value = _combined(spec, parts)
@@ -59,14 +61,14 @@ def name_of(source: Source) -> str:
 
 
 def _score_of(
-    source: Source, result: Judged, flags: Collection[FlagKind], measured: Mapping[str, float]
+    source: Source, result: Judged, flags: Collection[FlagKind], measured: Mapping[str, Measured]
 ) -> float | None:
     if isinstance(source, TestsSource):
         score = price_of(source.policy, result, flags=flags)
     elif isinstance(source, ExternalSource):
         score = _reduced(source.steps, source.reduce) if source.steps else source.score
     else:
-        score = measured.get(name_of(source))
+        score = measured.get(name_of(source), _MISSING).score
     if score is None or not math.isfinite(score):
         return None
     return clipped(score, source.minimum, source.maximum)
@@ -82,8 +84,10 @@ def _reduced(steps: Sequence[float], reduce: str) -> float:
     }[reduce]
 
 
-def _part_of(source: Source, scores: Mapping[str, float | None]) -> RewardPart:
-    score, detail = scores[name_of(source)], ""
+def _part_of(
+    source: Source, scores: Mapping[str, float | None], measured: Mapping[str, Measured]
+) -> RewardPart:
+    score, detail = scores[name_of(source)], measured.get(name_of(source), _MISSING).detail
     counted = score
     for gate in source.gates:
         other = scores[gate.source]
@@ -93,7 +97,7 @@ def _part_of(source: Source, scores: Mapping[str, float | None]) -> RewardPart:
         if other < gate.at_least and counted is not None:
             counted, detail = 0.0, f"{gate.source} is below {gate.at_least:g}"
     if score is None:
-        detail = "missing"
+        detail = f"missing: {detail}" if detail else "missing"
     return RewardPart(
         name=name_of(source), score=score, weight=source.weight, counted=counted, detail=detail
     )

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from sandbox_service.rewards.fusion import Reward, fuse
+from sandbox_service.rewards.measured import Measured
 from sandbox_service.rewards.pricing import Judged, price_of
 from sandbox_service.schema.review import FlagKind
 from sandbox_service.schema.reward import Fusion, RewardSpec
@@ -18,12 +19,12 @@ def explained_reward_of(
     result: Judged,
     *,
     flags: Collection[FlagKind] = (),
-    measured: Mapping[str, float] | None = None,
+    measured: Mapping[str, Measured] | None = None,
 ) -> Reward:
     """Returns the reward and what each source contributed.
 
-    `flags` are what the review found, `measured` the scores of `style` and `answer` sources by
-    name; a source that is not in there is missing.
+    `flags` are what the review found, `measured` what was found of `style` and `answer` sources
+    by name; a source that is not in there is missing.
     """
     if isinstance(spec, Fusion):
         return fuse(spec, result, flags=flags, measured=measured)

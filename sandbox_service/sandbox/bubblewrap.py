@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sandbox_service.settings import Settings
@@ -20,6 +20,8 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 _STAGE_BYTES = 256 * 1024 * 1024
+_SCRATCH_BYTES = 16 * 1024 * 1024
+NOBODY = 65534
 
 
 def find_bubblewrap() -> Path | None:
@@ -44,6 +46,22 @@ def argv(
     bwrap: Path, python: Path, boot: str, *, binds: Iterable[tuple[Path, str]], options: list[str]
 ) -> list[str]:
     """Returns the command line that starts a runner in a jail of the same shape as a container."""
+    line = _walls(bwrap, binds=binds, options=options)
+    line += ["--tmpfs", "/tmp", "--size", str(_STAGE_BYTES), "--tmpfs", "/program"]  # noqa: S108
+    line += ["--remount-ro", "/"]
+    return [*line, "--", str(python), "-I", "-c", boot]
+
+
+def tool_argv(
+    bwrap: Path, command: Sequence[str], *, binds: Iterable[tuple[Path, str]]
+) -> list[str]:
+    """Returns the command line that starts a tool of ours which reads what nobody trusts."""
+    options = ["--uid", str(NOBODY), "--gid", str(NOBODY)]
+    line = _walls(bwrap, binds=binds, options=options)
+    return [*line, "--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp", "--", *command]  # noqa: S108
+
+
+def _walls(bwrap: Path, *, binds: Iterable[tuple[Path, str]], options: list[str]) -> list[str]:
     line = [str(bwrap), "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     line += ["--hostname", "sandbox", "--cap-drop", "ALL", *options]
     for name, value in _ENVIRONMENT.items():
@@ -60,7 +78,4 @@ def argv(
         line += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     for source, target in binds:
         line += ["--ro-bind", str(source), target]
-    line += ["--proc", "/proc", "--dev", "/dev"]
-    line += ["--tmpfs", "/tmp", "--size", str(_STAGE_BYTES), "--tmpfs", "/program"]  # noqa: S108
-    line += ["--remount-ro", "/"]
-    return [*line, "--", str(python), "-I", "-c", boot]
+    return [*line, "--proc", "/proc", "--dev", "/dev"]

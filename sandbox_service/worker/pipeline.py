@@ -1,7 +1,7 @@
 """One submission from its code to its reward: compile, run, judge, score, price."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -12,6 +12,7 @@ from sandbox_service.judge.review import review
 from sandbox_service.judge.scoring import summarise
 from sandbox_service.judge.verdicts import detail_of_run, verdict_of_run
 from sandbox_service.languages import LanguageTable
+from sandbox_service.rewards.measured import Measured
 from sandbox_service.rewards.policies import explained_reward_of
 from sandbox_service.sandbox.base import Gather, SandboxSource
 from sandbox_service.schema.checker import InteractiveChecker
@@ -21,6 +22,7 @@ from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.testcase import ExitCodeTest, TestCase
 from sandbox_service.schema.verdict import Isolation, Verdict
 from sandbox_service.worker.checking import Checking
+from sandbox_service.worker.measuring import Measuring
 from sandbox_service.worker.programs import Program, program_of
 from sandbox_service.worker.running import Running
 
@@ -42,6 +44,7 @@ class Pipeline:
         self._source = source
         self._running = Running(languages, source, allow_shared_process=allow_shared_process)
         self._checking = Checking(languages, source)
+        self._measuring = Measuring()
         self._allow_exit_code_tests = allow_exit_code_tests
 
     def look_ahead(self, submissions: Sequence[Submission]) -> "Callable[[], list[Ahead | None]]":
@@ -93,7 +96,8 @@ class Pipeline:
         program = ahead.program if ahead else program_of(submission, self._languages)
         known = ahead.report if ahead else None
         judged = self._judged(program, submission, submission.tests, known)
-        return _result(submission_id, submission, program, judged)
+        measured = self._measuring.measure(submission, program)
+        return _result(submission_id, submission, program, judged, measured)
 
     def tidy(self) -> None:
         """Removes what is not needed any more; called when there is no work."""
@@ -101,6 +105,7 @@ class Pipeline:
 
     def close(self) -> None:
         """Closes every sandbox."""
+        self._measuring.close()
         self._source.close()
 
     def _refuse_weak(self, tests: Sequence[TestCase]) -> None:
@@ -199,7 +204,11 @@ def _step(report: RunReport, verdict: Verdict, detail: str) -> StepResult:
 
 
 def _result(
-    submission_id: str, submission: Submission, program: Program, judged: _Judged
+    submission_id: str,
+    submission: Submission,
+    program: Program,
+    judged: _Judged,
+    measured: Mapping[str, Measured],
 ) -> Result:
     tests = submission.tests or ()
     summary = summarise(tests, judged.tests, compile_result=judged.compile)
@@ -219,5 +228,6 @@ def _result(
         sandbox=judged.sandbox,
         metadata=submission.metadata,
     )
-    reward = explained_reward_of(submission.reward, result, flags=[flag.kind for flag in flags])
+    kinds = [flag.kind for flag in flags]
+    reward = explained_reward_of(submission.reward, result, flags=kinds, measured=measured)
     return result.model_copy(update={"reward": reward.value, "parts": reward.parts})

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from sandbox_service.rewards.answers import Answer, answer_score
+from sandbox_service.rewards.answers import answer_score
+from sandbox_service.rewards.measured import Measured
 
 
 @pytest.fixture(name="library")
@@ -26,7 +27,7 @@ def _library():
 )
 @pytest.mark.usefixtures("library")
 def test_answers_are_compared_as_mathematics(completion, expected, score):
-    assert answer_score(completion, expected) == Answer(score)
+    assert answer_score(completion, expected) == Measured(score)
 
 
 @pytest.mark.usefixtures("library")
@@ -49,11 +50,11 @@ class FakeLibrary:
 @pytest.mark.parametrize(
     ("completion", "expected", "answer"),
     [
-        ("\\boxed{7}", "7", Answer(1.0)),
-        ("\\boxed{7}", "\\boxed{7}", Answer(1.0)),
-        ("\\boxed{8}", "7", Answer(0.0)),
-        ("none", "7", Answer(0.0)),
-        ("\\boxed{7}", "$7$", Answer(None, "the expected answer is not mathematics")),
+        ("\\boxed{7}", "7", Measured(1.0)),
+        ("\\boxed{7}", "\\boxed{7}", Measured(1.0)),
+        ("\\boxed{8}", "7", Measured(0.0)),
+        ("none", "7", Measured(0.0)),
+        ("\\boxed{7}", "$7$", Measured(None, "the expected answer is not mathematics")),
     ],
 )
 def test_expected_answer_is_boxed_unless_it_is_marked(monkeypatch, completion, expected, answer):
@@ -65,4 +66,4 @@ def test_expected_answer_is_boxed_unless_it_is_marked(monkeypatch, completion, e
 def test_without_the_library_the_score_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "math_verify", None)
 
-    assert answer_score("\\boxed{7}", "7") == Answer(None, "math-verify is not installed")
+    assert answer_score("\\boxed{7}", "7") == Measured(None, "math-verify is not installed")

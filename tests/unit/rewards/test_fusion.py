@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from sandbox_service.rewards.measured import Measured
 from sandbox_service.rewards.policies import explained_reward_of
 from sandbox_service.schema.review import FlagKind
 from sandbox_service.schema.reward import RewardSpec
@@ -52,11 +53,17 @@ def test_missing_source_is_left_out_and_never_zero():
 def test_measured_sources_are_found_by_name():
     sources = {"source": "style"}, {"source": "answer", "name": "final", "expected": "7"}
 
-    assert fuse(*sources, measured={"style": 0.25, "final": 0.75, "answer": 9.0}).value == 0.5
+    assert (
+        fuse(
+            *sources,
+            measured={"style": Measured(0.25), "final": Measured(0.75), "answer": Measured(9.0)},
+        ).value
+        == 0.5
+    )
 
 
 def test_measurement_that_is_no_number_is_missing():
-    assert fuse(TESTS, {"source": "style"}, measured={"style": float("nan")}).value == 0.5
+    assert fuse(TESTS, {"source": "style"}, measured={"style": Measured(float("nan"))}).value == 0.5
 
 
 def test_parts_tell_what_each_source_contributed():
