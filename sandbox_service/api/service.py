@@ -17,7 +17,7 @@ from sandbox_service.queue.keys import id_of
 from sandbox_service.queue.suites import missing_suites
 from sandbox_service.schema.checker import CustomChecker, InteractiveChecker
 from sandbox_service.schema.submission import Submission
-from sandbox_service.schema.testcase import CallTest, StdioTest, TestCase
+from sandbox_service.schema.testcase import CallTest, ExitCodeTest, StdioTest, TestCase
 from sandbox_service.schema.verdict import JobStatus
 from sandbox_service.settings import Settings
 from sandbox_service.telemetry.metrics import HttpMetrics
@@ -75,13 +75,15 @@ class Service:
         """Checks what the schema cannot know; the prefixes stand before the names of fields.
 
         Raises:
-            InvalidBody: unknown languages or suites, limits above the maxima; all are named.
+            InvalidBody: unknown languages or suites, limits above the maxima, tests of a refused
+                kind; all are named.
             QueueUnavailable: Redis does not answer.
         """
         errors: list[FieldError] = []
         for submission, prefix in zip(submissions, prefixes, strict=True):
             errors.extend(self._language_errors(submission, prefix))
             errors.extend(self._limit_errors(submission, prefix))
+            errors.extend(self._kind_errors(submission.tests or (), prefix))
         if errors:
             is_language = errors[0].field.endswith("language")
             raise InvalidBody(errors, UnknownLanguage.code if is_language else None)
@@ -96,6 +98,23 @@ class Service:
                     if submission.suite in missing
                 ]
             )
+
+    def check_kinds(self, tests: Sequence[TestCase]) -> None:
+        """Checks that no test is of a kind that is refused here.
+
+        Raises:
+            InvalidBody: some are; all are named.
+        """
+        if errors := list(self._kind_errors(tests, "")):
+            raise InvalidBody(errors)
+
+    def _kind_errors(self, tests: Sequence[TestCase], prefix: str) -> Iterator[FieldError]:
+        if self.settings.allow_exit_code_tests:
+            return
+        for index, test in enumerate(tests):
+            if isinstance(test, ExitCodeTest):
+                reason = "tests by exit code are refused here"
+                yield FieldError(f"{prefix}tests[{index}].exit_code", reason)
 
     def _language_errors(self, submission: Submission, prefix: str) -> Iterator[FieldError]:
         names = [("language", submission.language), *_checker_languages(submission.tests or ())]

@@ -17,6 +17,8 @@ async def put_suite(request: Request) -> SuiteRef:
 
     A suite is kept for a week after it was last stored or used.
     """
+    service = service_of(request)
     suite = await read_model(request, Suite)
+    service.check_kinds(suite.tests)
     with redis_errors():
-        return await store_suite(service_of(request).broker.redis, suite)
+        return await store_suite(service.broker.redis, suite)

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.factories import make_body
+from tests.unit.api.conftest import Connect
 
 _NESTED: Any = json.loads("[" * 60 + "]" * 60)
 
@@ -155,3 +156,19 @@ async def test_absent_redis_is_503(client: httpx.AsyncClient) -> None:
     answer = await client.get("/readyz")
 
     assert (answer.status_code, answer.json()["code"]) == (503, "queue_unavailable")
+
+
+@pytest.mark.parametrize("path", ["/v1/submissions", "/v1/rewards", "/v1/suites"])
+async def test_test_of_a_refused_kind_is_422_naming_it(connect: Connect, path: str) -> None:
+    body = make_body(tests=[{"stdin": "", "expected_stdout": ""}, {"exit_code": 0}])
+    sent = {
+        "/v1/submissions": body,
+        "/v1/rewards": {"submissions": [body]},
+        "/v1/suites": {"tests": body["tests"]},
+    }[path]
+    prefix = "submissions[0]." if path == "/v1/rewards" else ""
+    async with connect(allow_exit_code_tests=False) as client:
+        answer = await client.request("PUT" if path == "/v1/suites" else "POST", path, json=sent)
+
+    assert answer.status_code == 422
+    assert _field(answer) == f"{prefix}tests[1].exit_code"
