@@ -15,7 +15,7 @@ LIMITS = Limits()
 
 def run(**test):
     submission = make_submission(tests=[test])
-    return run_of(submission.tests[0], make_language(), LIMITS)
+    return run_of(submission.tests[0], program_of(submission, make_languages()), LIMITS)
 
 
 def test_expected_values_are_in_no_run():
