@@ -8,7 +8,7 @@ from sandbox_service.errors import InvalidSubmission
 from sandbox_service.schema.limits import Limits
 from sandbox_service.schema.run import RunKind
 from sandbox_service.worker.programs import program_of, run_of
-from tests.factories import make_language, make_languages, make_submission
+from tests.factories import make_languages, make_submission
 
 LIMITS = Limits()
 
