@@ -10,7 +10,7 @@ from sandbox_service.settings import Settings
 from tests.e2e import humaneval
 from tests.e2e.humaneval import load, submission
 
-LANGUAGES = ["python", "cpp", "java", "javascript"]
+LANGUAGES = ["python", "cpp", "go", "java", "javascript", "rust"]
 TABLE = load_languages(Settings().images_dir)
 BOOST = Path("/usr/include/boost/any.hpp")
 WRONG_IN_THE_DATA = {
