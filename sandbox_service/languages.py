@@ -19,6 +19,8 @@ from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import MIB, Limits
 
 _HOST_PYTHON = "/usr/bin/python3"
+# What programs find there, whatever the service's own path is.
+_HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 _FIND_MODULES = "import sys, importlib.util as u; sys.exit(None in map(u.find_spec, sys.argv[1:]))"
 
 
@@ -172,7 +174,9 @@ class Language(Model):
 
     def is_on_this_host(self) -> bool:
         """Tells whether the host has the tools and modules, as the local engine needs."""
-        return all(shutil.which(tool) for tool in self.tools) and _has_modules(self.modules)
+        return all(shutil.which(tool, path=_HOST_PATH) for tool in self.tools) and _has_modules(
+            self.modules
+        )
 
 
 @cache
