@@ -94,6 +94,10 @@ class NamedSource(Model):
     """File name, with `{name}` for the group."""
 
 
+Probe = Literal["echo", "fail", "loop", "flood", "hoard"]
+"""Copy the rest of the input, fail, go on for ever, print for ever, take ever more memory."""
+
+
 class Examples(Model):
     """Names of the example programs beside `language.toml`, and what they read and print."""
 
@@ -111,6 +115,12 @@ class Examples(Model):
 
     compile_error: str
     """A text that is not a program."""
+
+    probe: str
+    """A program that does what the first line of its standard input says."""
+
+    probes: tuple[Probe, ...] = ("echo", "fail", "loop", "flood", "hoard")
+    """What the probe can do."""
 
 
 class Language(Model):
