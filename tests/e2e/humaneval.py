@@ -23,7 +23,7 @@ func main() {
 }
 """
 _RUST_RESULT = re.compile(r"-> *([^{]+?) *\{\s*\Z")
-_RUST_TEST = re.compile(r"#\[test\]\s*fn +(\w+)")
+_RUST_TEST = re.compile(r"#\[test\]\s*(?://[^\n]*\n\s*)*fn +(\w+)")
 # Every entry names these crates; none of the solutions needs them, and the image does not have them.
 _RUST_CRATES = re.compile(r"^use (?:rand::Rng|regex::Regex|md5);\n", re.MULTILINE)
 
@@ -54,7 +54,9 @@ def _program(language: str, task: Task, body: str) -> str:
     if language == "go":
         return _go_program(task["prompt"] + body + task["test"], task)
     if language == "rust":
-        calls = " ".join(f"tests::{name}();" for name in _RUST_TEST.findall(task["test"]))
+        found = _RUST_TEST.findall(task["test"])
+        assert found, task["task_id"]
+        calls = " ".join(f"tests::{name}();" for name in found)
         tests = _RUST_TEST.sub(r"pub fn \1", task["test"].replace("#[cfg(test)]", ""))
         own = _RUST_CRATES.sub("", task["declaration"]) + body
         return f"{own}\n{tests}\nfn main() {{ {calls} }}\n"
