@@ -59,7 +59,7 @@ def _end_all_others() -> None:
 def _collect(paths: list[str], channel: int) -> Iterator[tuple[str, int]]:
     """Writes regular files to the channel and yields path and size of each; skips all else."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    for path in paths:
+    for path in _meant_by(paths):
         try:
             fd = os.open(path, flags)
         except OSError:
@@ -68,6 +68,19 @@ def _collect(paths: list[str], channel: int) -> Iterator[tuple[str, int]]:
         if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
             yield path, _copy_out(fd, channel)
         os.close(fd)
+
+
+def _meant_by(paths: list[str]) -> Iterator[str]:
+    """Yields the paths themselves, and for `*.class` all files that end so, below as well."""
+    for path in paths:
+        if not path.startswith("*"):
+            yield path
+            continue
+        for folder, folders, files in os.walk("."):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(path[1:]):
+                    yield f"{folder}/{name}".removeprefix("./")
 
 
 def _copy_out(fd: int, channel: int) -> int:

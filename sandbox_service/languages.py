@@ -14,10 +14,13 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from sandbox_service.errors import SettingsError, UnknownLanguage
+from sandbox_service.naming import Names, first_match
 from sandbox_service.schema.base import Model
 from sandbox_service.schema.limits import MIB, Limits
 
 _HOST_PYTHON = "/usr/bin/python3"
+# What programs find there, whatever the service's own path is.
+_HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 _FIND_MODULES = "import sys, importlib.util as u; sys.exit(None in map(u.find_spec, sys.argv[1:]))"
 
 
@@ -28,7 +31,8 @@ class CompileStep(Model):
     """Command line, run in the folder that holds the source."""
 
     artifacts: tuple[str, ...]
-    """Files to keep, relative to that folder; runs see them under `/program`."""
+    """Files to keep, relative to that folder; runs see them under `/program`. `*.class` stands
+    for all files that end so, in folders below as well."""
 
     cpu_time_s: Annotated[float, Field(gt=0)] = 20.0
     """CPU seconds allowed to the compiler."""
@@ -59,6 +63,40 @@ class RunStep(Model):
     address_space_limit: bool = True
     """False for languages that reserve far more address space than they use."""
 
+    own_memory_bytes: int = 0
+    """What the language's run time takes beside the program; a run may have it on top."""
+
+    own_processes: int = 0
+    """Threads that the run time starts for itself; a run may have them on top."""
+
+    out_of_memory: tuple[str, ...] = ()
+    """What the run time prints to standard error when it ends a program for memory."""
+
+    def allowance(self, limits: Limits) -> Limits:
+        """Returns what the sandbox allows, so that the program itself may have its limits."""
+        if not self.own_memory_bytes and not self.own_processes:
+            return limits
+        return limits.model_copy(
+            update={
+                "memory_bytes": limits.memory_bytes + self.own_memory_bytes,
+                "processes": limits.processes + self.own_processes,
+            }
+        )
+
+
+class NamedSource(Model):
+    """A file name that depends on the program."""
+
+    pattern: str
+    """Regular expression with one group, which is looked for in the program."""
+
+    name: str
+    """File name, with `{name}` for the group."""
+
+
+Probe = Literal["echo", "fail", "loop", "flood", "hoard"]
+"""Copy the rest of the input, fail, go on for ever, print for ever, take ever more memory."""
+
 
 class Examples(Model):
     """Names of the example programs beside `language.toml`, and what they read and print."""
@@ -77,6 +115,12 @@ class Examples(Model):
 
     compile_error: str
     """A text that is not a program."""
+
+    probe: str
+    """A program that does what the first line of its standard input says."""
+
+    probes: tuple[Probe, ...] = ("echo", "fail", "loop", "flood", "hoard")
+    """What the probe can do."""
 
 
 class Language(Model):
@@ -97,6 +141,15 @@ class Language(Model):
     source: str
     """File name of the program."""
 
+    sources: tuple[NamedSource, ...] = ()
+    """Other names that it may need; the first whose pattern is found counts."""
+
+    entry: tuple[str, ...] = ()
+    """Patterns for what is started; without a match it is the source's name without its ending."""
+
+    package: tuple[str, ...] = ()
+    """Patterns for what stands before that name and a dot."""
+
     compile: CompileStep | None = None
     """None for languages without such a step."""
 
@@ -115,9 +168,25 @@ class Language(Model):
     examples: Examples
     """Programs that the tests run."""
 
+    def names_in(self, code: str) -> Names:
+        """Returns the names that a program of this language has."""
+        source = self.source
+        for each in self.sources:
+            found = first_match([each.pattern], code)
+            if found is not None:
+                source = each.name.replace("{name}", found)
+                break
+        if not self.entry:
+            return Names(source)
+        entry = first_match(self.entry, code) or source.partition(".")[0]
+        package = first_match(self.package, code)
+        return Names(source, f"{package}.{entry}" if package else entry)
+
     def is_on_this_host(self) -> bool:
         """Tells whether the host has the tools and modules, as the local engine needs."""
-        return all(shutil.which(tool) for tool in self.tools) and _has_modules(self.modules)
+        return all(shutil.which(tool, path=_HOST_PATH) for tool in self.tools) and _has_modules(
+            self.modules
+        )
 
 
 @cache

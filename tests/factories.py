@@ -41,7 +41,9 @@ def make_language(**overrides: Any) -> Language:
         "image": "python",
         "source": "main.py",
         "run": RunStep(kind="python"),
-        "examples": Examples(expected_stdout="", accepted="a", wrong="w", compile_error="c"),
+        "examples": Examples(
+            expected_stdout="", accepted="a", wrong="w", compile_error="c", probe="p"
+        ),
     } | overrides
     return Language.model_validate(fields)
 

@@ -72,8 +72,8 @@ class Checking:
         else:
             request = RunRequest(
                 kind=RunKind.PYTHON if is_warm else RunKind.EXEC,
-                argv=run.arguments if is_warm else (*language.run.argv, *run.arguments),
-                limits=programs.CHECKER_LIMITS,
+                argv=program.command(programs.CHECKER_LIMITS, run.arguments),
+                limits=language.run.allowance(programs.CHECKER_LIMITS),
             )
         report = self._source.execute(program.execution((request,)), fresh=False)
         if report.runs:

@@ -45,16 +45,17 @@ class Interactors:
                 f"{beside.name}: write it in Python or in the program's language",
                 field="tests.checker.language",
             )
-        artifacts = self._artifacts(language, run)
-        argv = tuple(part.replace(_IN_ITS_FOLDER, "./") for part in language.run.argv)
+        program = Program(language, run.source, {})
+        argv = (part.replace(_IN_ITS_FOLDER, "./") for part in program.command(_LIMITS, ()))
         return InteractorRequest(
-            argv=(*argv, *run.arguments), files={**run.files, **artifacts}, limits=_LIMITS
+            argv=(*argv, *run.arguments),
+            files={**run.files, **self._artifacts(program)},
+            limits=language.run.allowance(_LIMITS),
         )
 
-    def _artifacts(self, language: Language, run: programs.ProgramRun) -> dict[str, bytes]:
-        program = Program(language, run.source, {})
-        if language.compile is None:
-            return {language.source: program.code.encode("utf-8", "surrogatepass")}
+    def _artifacts(self, program: Program) -> dict[str, bytes]:
+        if program.language.compile is None:
+            return {program.names.source: program.code.encode("utf-8", "surrogatepass")}
         report = self._source.execute(program.execution(()), fresh=False)
         if not report.artifacts:
             raise InvalidSubmission(_why(report.compile), field="tests.checker.code")

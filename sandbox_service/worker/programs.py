@@ -3,11 +3,14 @@
 import base64
 import binascii
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sandbox_service.errors import InvalidSubmission
 from sandbox_service.languages import Language, LanguageTable
+from sandbox_service.naming import Names
 from sandbox_service.rewards.completion import extract_code
 from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.limits import Limits
@@ -49,16 +52,32 @@ class Program:
     candidate_files: tuple[str, ...] = ()
     """Files that came out of the completion: the candidate's work, which tests never see."""
 
+    @cached_property
+    def names(self) -> Names:
+        """Names that the tool chain gives to parts of the program."""
+        return self.language.names_in(self.code)
+
+    def command(self, limits: Limits, arguments: Sequence[str]) -> tuple[str, ...]:
+        """Returns the command line of a run; of a warm interpreter, the program's arguments."""
+        run = self.language.run
+        words = self.names.fill(run.argv, memory_bytes=limits.memory_bytes)
+        return (*words, *arguments)
+
     def execution(self, runs: tuple[RunRequest, ...]) -> Execution:
         """Returns the execution with these runs."""
         language = self.language
+        source = self.names.source
         step = language.compile
         return Execution(
             image=language.image,
-            source=language.source,
-            files={**self.files, language.source: self.code.encode("utf-8", "surrogatepass")},
+            source=source,
+            files={**self.files, source: self.code.encode("utf-8", "surrogatepass")},
             compile=step
-            and CompileRequest(argv=step.argv, artifacts=step.artifacts, limits=step.limits),
+            and CompileRequest(
+                argv=self.names.fill(step.argv, memory_bytes=step.memory_bytes),
+                artifacts=self.names.fill(step.artifacts),
+                limits=step.limits,
+            ),
             candidate_files=self.candidate_files,
             runs=runs,
             env={**ENVIRONMENT, **language.env},
@@ -94,21 +113,23 @@ def _content(path: str, text: str) -> bytes:
         raise InvalidSubmission(f"no base64: {error}", field=f"files.{path}") from error
 
 
-def run_of(test: TestCase, language: Language, limits: Limits) -> RunRequest:
+def run_of(test: TestCase, program: Program, asked: Limits) -> RunRequest:
     """Returns the run that a test asks for."""
-    is_warm = language.run.kind == "python"
+    run = program.language.run
+    is_warm = run.kind == "python"
+    limits = run.allowance(asked)
     match test:
         case StdioTest(checker=InteractiveChecker()):
             return RunRequest(
                 kind=RunKind.INTERACT,
-                argv=test.args if is_warm else (*language.run.argv, *test.args),
+                argv=program.command(asked, test.args),
                 is_warm=is_warm,
                 limits=limits,
             )
         case StdioTest() | ExitCodeTest():
             return RunRequest(
                 kind=RunKind.PYTHON if is_warm else RunKind.EXEC,
-                argv=test.args if is_warm else (*language.run.argv, *test.args),
+                argv=program.command(asked, test.args),
                 stdin=test.stdin.encode("utf-8", "surrogatepass"),
                 limits=limits,
             )

@@ -22,6 +22,7 @@ from sandbox_service.worker.interactors import Interactors
 from sandbox_service.worker.programs import Program, run_of
 
 _TIME_LIMITS = (Ending.CPU_LIMIT, Ending.WALL_LIMIT)
+_BY_ITSELF = (Ending.EXITED, Ending.SIGNALED)
 # Runs are admitted one for each core; more than that is somebody else's work.
 _OVERLOAD = 1.5
 
@@ -82,7 +83,8 @@ class Running:
         runs = tuple(self._run_of(program, test, submission) for test in tests)
         report = known or self._execute(program, runs, submission)
         report = self._with_shared_process(program, runs, submission, report, first)
-        return self._with_second_looks(program, runs, submission, report)
+        report = self._with_second_looks(program, runs, submission, report)
+        return _with_memory_limits(report, program.language.run.out_of_memory)
 
     def _execute(
         self, program: Program, runs: tuple[RunRequest, ...], submission: Submission
@@ -133,7 +135,7 @@ class Running:
         return _replaced(report, late, self._execute(program, again, submission))
 
     def _run_of(self, program: Program, test: TestCase, submission: Submission) -> RunRequest:
-        run = run_of(test, program.language, submission.limits)
+        run = run_of(test, program, submission.limits)
         checker = program_checker_of(test)
         if not isinstance(checker, InteractiveChecker) or not isinstance(test, StdioTest):
             return run
@@ -148,3 +150,24 @@ def _replaced(
     for index, run in zip(indices, again.runs, strict=True):
         found[index] = run
     return report.model_copy(update={"runs": tuple(found)})
+
+
+def _with_memory_limits(report: ExecutionReport, marks: Sequence[str]) -> ExecutionReport:
+    """Returns the report with runs that their run time ended for memory told as such.
+
+    A program can print the same and exit; it gains nothing but another name for its failure.
+    """
+    if not marks:
+        return report
+    printed = [mark.encode() for mark in marks]
+    runs = tuple(
+        run.model_copy(update={"ending": Ending.MEMORY_LIMIT})
+        if run.ending in _BY_ITSELF and run.exit_code != 0 and _has_any(run.stderr, printed)
+        else run
+        for run in report.runs
+    )
+    return report.model_copy(update={"runs": runs})
+
+
+def _has_any(text: bytes, parts: Sequence[bytes]) -> bool:
+    return any(part in text for part in parts)

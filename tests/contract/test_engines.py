@@ -174,3 +174,24 @@ def test_closing_twice_does_no_harm(engine):
 def test_nothing_is_left_to_reap_of_a_worker_that_is_alive(engine, sandbox):
     engine.reap()
     assert sandbox.execute(execution(ECHO, b"here\n")).runs[0].stdout == b"here\n"
+
+
+def test_artifacts_named_by_their_ending_are_all_kept_and_links_are_not(sandbox, engine):
+    if engine.name == "fake":
+        pytest.skip("the fake engine compiles nothing")
+    code = """
+import os
+os.makedirs("a/b")
+for path in ("x.class", "a/b/y.class", "z.java"):
+    open(path, "w").write(path)
+os.symlink("/etc", "c")
+os.symlink("x.class", "link.class")
+"""
+    step = CompileRequest(
+        argv=("python3", "make.py"), artifacts=("*.class", "z.java"), limits=Limits()
+    )
+    fields = {"compile": step, "env": {"PATH": "/usr/bin:/bin"}, "source": "make.py"}
+    report = sandbox.execute(execution(b"", files={"make.py": code.encode()}, **fields))
+    assert report.artifacts == {
+        path: path.encode() for path in ("x.class", "a/b/y.class", "z.java")
+    }

@@ -8,14 +8,14 @@ from sandbox_service.errors import InvalidSubmission
 from sandbox_service.schema.limits import Limits
 from sandbox_service.schema.run import RunKind
 from sandbox_service.worker.programs import program_of, run_of
-from tests.factories import make_language, make_languages, make_submission
+from tests.factories import make_languages, make_submission
 
 LIMITS = Limits()
 
 
 def run(**test):
     submission = make_submission(tests=[test])
-    return run_of(submission.tests[0], make_language(), LIMITS)
+    return run_of(submission.tests[0], program_of(submission, make_languages()), LIMITS)
 
 
 def test_expected_values_are_in_no_run():

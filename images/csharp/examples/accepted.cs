@@ -1,0 +1,9 @@
+using System;
+using System.Linq;
+
+class Program {
+    static void Main() {
+        var numbers = Console.ReadLine().Split(' ').Select(int.Parse).ToArray();
+        Console.WriteLine(numbers[0] + numbers[1]);
+    }
+}

@@ -1,0 +1,7 @@
+import std.stdio;
+
+void main() {
+    long a, b;
+    readf(" %d %d", a, b);
+    writeln(a + c);
+}

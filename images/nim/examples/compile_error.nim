@@ -1,0 +1,4 @@
+import std/[strutils, sequtils]
+
+let numbers = stdin.readLine.splitWhitespace.map(parseInt)
+echo missing + numbers[1]

@@ -1,0 +1,2 @@
+numbers <- scan(file("stdin"), quiet = TRUE)
+cat(numbers[1] - numbers[2], "\n", sep = "")

@@ -1,0 +1,17 @@
+(use-modules (ice-9 rdelim) (rnrs io ports) (rnrs bytevectors))
+
+(define order (read-line))
+(cond
+  ((string=? order "echo")
+   (let copy ((line (read-line (current-input-port) 'concat)))
+     (unless (eof-object? line)
+       (display line)
+       (copy (read-line (current-input-port) 'concat)))))
+  ((string=? order "fail") (error "as asked"))
+  ((string=? order "loop") (let loop () (loop)))
+  ((string=? order "flood")
+   (let loop () (display (make-string 1000 #\x)) (newline) (loop)))
+  ((string=? order "hoard")
+   (let loop ((held '()))
+     (unless (= (length held) -1)
+       (loop (cons (make-bytevector 1048576 1) held))))))
