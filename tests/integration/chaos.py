@@ -1,5 +1,6 @@
 """A service in parts, each of them killed at random and started again as an operator would."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ from typing import Self
 
 from sandbox_service.queue.embedded import EmbeddedRedis
 from sandbox_service.worker.supervisor import Crew
+from tests.integration.own_docker import OwnDocker
 
 _HERE = Path(__file__).parent
 _ENVIRONMENT = {**os.environ, "PYTHONPATH": str(_HERE.parents[1])}
@@ -19,14 +21,20 @@ _TEND_S = 0.05
 
 
 class Village:
-    """Redis, two API replicas and some workers; use it as a context."""
+    """Redis, two API replicas and some workers; use it as a context.
 
-    def __init__(self, folder: Path, workers: int) -> None:
+    With a Docker daemon the workers are real, and the daemon and its containers die, too.
+    """
+
+    def __init__(self, folder: Path, workers: int, docker: OwnDocker | None = None) -> None:
         self._redis = EmbeddedRedis(folder)
         self._redis.start()
+        self._docker = docker
+        fake = [str(_HERE / "fake_worker.py"), self._redis.url]
+        real = ["-m", "sandbox_service.worker"]
         self._crew = Crew(
-            lambda name: [sys.executable, str(_HERE / "fake_worker.py"), self._redis.url, name],
-            _ENVIRONMENT,
+            lambda name: [sys.executable, *(real if docker else fake), name],
+            _ENVIRONMENT if docker is None else self._real_environment(docker),
             size=workers,
             redis_url=self._redis.url,
         )
@@ -35,6 +43,16 @@ class Village:
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._tend)]
         self.killed: list[str] = []
+
+    def _real_environment(self, docker: OwnDocker) -> dict[str, str]:
+        return {
+            **_ENVIRONMENT,
+            "SANDBOX_REDIS_URL": self._redis.url,
+            "SANDBOX_ENGINE": "docker",
+            "SANDBOX_DOCKER_HOST": docker.address,
+            "SANDBOX_WORKER_LEASE_S": "2.0",
+            "SANDBOX_LOG_LEVEL": "error",
+        }
 
     @property
     def addresses(self) -> list[str]:
@@ -68,22 +86,33 @@ class Village:
 
     def _kill(self, seed: int, times: int, every_s: float) -> None:
         random = Random(seed)
-        for _ in range(times):
+        kinds = ["worker", "worker", "worker", "api", "redis"]
+        kinds += ["docker", "container", "container"] if self._docker else []
+        while len(self.killed) < times:
             if self._stopped.wait(every_s * random.uniform(0.5, 1.5)):
                 return
-            kind = random.choice(("worker", "worker", "worker", "api", "redis"))
-            pids = {
-                "worker": self._crew.pids,
-                "api": [replica.pid for replica in self._replicas],
-                "redis": [self._redis.pid],
-            }[kind]
+            kind = random.choice(kinds)
+            pids = self._pids(kind)
             if pids:
-                os.kill(random.choice(pids), signal.SIGKILL)
-                self.killed.append(kind)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(random.choice(pids), signal.SIGKILL)
+                    self.killed.append(kind)
+
+    def _pids(self, kind: str) -> list[int]:
+        if kind == "worker":
+            return self._crew.pids
+        if kind == "api":
+            return [replica.pid for replica in self._replicas]
+        if kind == "redis":
+            return [self._redis.pid] if self._redis.pid else []
+        assert self._docker is not None
+        return [self._docker.pid] if kind == "docker" else self._docker.container_pids()
 
     def _tend(self) -> None:
         while not self._stopped.wait(_TEND_S):
             self._redis.ensure_alive()
+            if self._docker:
+                self._docker.ensure_alive()
             self._crew.tend()
             for at, replica in enumerate(self._replicas):
                 if replica.poll() is not None:

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -24,9 +24,11 @@ from sandbox_service.sandbox.local import LocalEngine
 from sandbox_service.schema.result import Result
 from sandbox_service.settings import Settings
 from tests.factories import make_body
+from tests.integration import own_docker
 from tests.integration.chaos import Village
 
 _OPTIONS = ClientOptions(retry=RetryPolicy(deadline_s=200.0, longest_wait_s=1.0), wait_slice_s=5.0)
+MakeBody = Callable[[int], dict[str, object]]
 _COUNT = 2000
 _IN_A_REQUEST = 100
 _REAL_COUNT = 60
@@ -43,28 +45,37 @@ def _body(number: int) -> dict[str, object]:
     return make_body(id=f"n{number}", code=word, metadata={"n": number}, cache=False)
 
 
-def _send(address: str, first: int) -> list[Result]:
-    bodies = [_body(number) for number in range(first, first + _IN_A_REQUEST)]
+def _real_body(number: int) -> dict[str, object]:
+    """As above, for a real interpreter."""
+    code = f"print({number if number % 3 else None})"
+    return make_body(id=f"n{number}", code=code, tests=_tests(number), metadata={"n": number})
+
+
+def _send(address: str, first: int, make: MakeBody) -> list[Result]:
+    bodies = [make(number) for number in range(first, first + _IN_A_REQUEST)]
     with SandboxClient(address, options=_OPTIONS) as client:
         answer = client.rewards(bodies)
     return [result for result in answer.results if result is not None]
 
 
-def test_two_thousand_submissions_outlive_the_death_of_everything(tmp_path: Path) -> None:
-    with Village(tmp_path, workers=3) as village:
-        village.attack(seed=4, times=24, every_s=0.6)
-        with ThreadPoolExecutor(4) as threads:
-            parts = threads.map(
-                lambda first: _send(village.addresses[first // _IN_A_REQUEST % 2], first),
-                range(0, _COUNT, _IN_A_REQUEST),
-            )
-            results = [result for part in parts for result in part]
-        village.wait_for_attack()
-        with SandboxClient(village.addresses[0], options=_OPTIONS) as client:
-            again = [client.result(result.id) for result in results]
-            queues = client.queues()
+def _send_all(village: Village, make: MakeBody) -> list[Result]:
+    with ThreadPoolExecutor(4) as threads:
+        parts = threads.map(
+            lambda first: _send(village.addresses[first // _IN_A_REQUEST % 2], first, make),
+            range(0, _COUNT, _IN_A_REQUEST),
+        )
+        return [result for part in parts for result in part]
 
-    assert {"worker", "api", "redis"} <= set(village.killed)
+
+def _outlive(village: Village, make: MakeBody, *, times: int, every_s: float) -> None:
+    """Sends two thousand while everything dies; none is lost, changed, or zero for it."""
+    village.attack(seed=5, times=times, every_s=every_s)
+    results = _send_all(village, make)
+    village.wait_for_attack()
+    again = _send_all(village, make)  # the same ids, so the same answers
+    with SandboxClient(village.addresses[0], options=_OPTIONS) as client:
+        queues = client.queues()
+
     assert [result.metadata["n"] for result in results] == list(range(_COUNT))
     wrong = [
         result
@@ -74,6 +85,29 @@ def test_two_thousand_submissions_outlive_the_death_of_everything(tmp_path: Path
     assert [(result.verdict, result.detail) for result in wrong] == []
     assert again == results
     assert [(queue.depth, queue.started) for queue in queues] == [(0, 0)] * 3
+
+
+def test_two_thousand_submissions_outlive_the_death_of_everything(tmp_path: Path) -> None:
+    with Village(tmp_path, workers=3) as village:
+        _outlive(village, _body, times=24, every_s=0.6)
+    assert {"worker", "api", "redis"} <= set(village.killed)
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(own_docker.why_not() is not None, reason=str(own_docker.why_not()))
+def test_two_thousand_programs_outlive_the_death_of_the_docker_daemon_too(tmp_path: Path) -> None:
+    settings = Settings()
+    source = connect(settings)
+    daemon = own_docker.OwnDocker(tmp_path)
+    try:
+        daemon.take_image(source, image_name(settings, "python"))
+        with Village(tmp_path, workers=2, docker=daemon) as village:
+            _outlive(village, _real_body, times=20, every_s=1.6)
+        assert {"worker", "api", "redis", "docker", "container"} <= set(village.killed)
+        assert daemon.containers() == []
+    finally:
+        source.close()
+        daemon.close()
 
 
 @pytest.fixture(params=[pytest.param("docker", marks=pytest.mark.docker), "local"])
