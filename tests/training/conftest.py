@@ -4,6 +4,7 @@ What is trained here is small enough for two cores and a few minutes.
 """
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,14 @@ import pytest
 
 from tests.training.served import Service, free_port
 
-NEEDED = ("torch", "transformers", "tensorboard", "pyarrow", "fsspec")
+NEEDED = (
+    "fsspec", "matplotlib", "peft", "pyarrow", "safetensors", "tensorboard", "torch",
+    "transformers", "yaml",
+)  # fmt: skip
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-LIMIT_S = 900
+REASON = f"the extra `trainer` is not installed: {', '.join(MISSING)} missing"
+IS_REQUIRED = "trainer" in os.environ.get("SANDBOX_TEST_REQUIRE", "").split()
+LIMIT_S = 600
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,9 +28,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if here not in item.path.parents:
             continue
         item.add_marker(pytest.mark.timeout(LIMIT_S))
-        if MISSING:
-            reason = f"the extra `trainer` is not installed: {', '.join(MISSING)} missing"
-            item.add_marker(pytest.mark.skip(reason=reason))
+        if MISSING and not IS_REQUIRED:
+            item.add_marker(pytest.mark.skip(reason=REASON))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if MISSING and Path(__file__).parent in item.path.parents:
+        pytest.fail(REASON)
 
 
 @pytest.fixture(scope="session")

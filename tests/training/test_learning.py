@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox_service.schema.verdict import Verdict
 from tests.training.runs import from_policy, held_out, run
 
 BEFORE, AFTER = 0.4, 0.85
@@ -65,7 +66,7 @@ class _Ill:
         found = await self._client.rewards(submissions, timeout_s=timeout_s)
         for number, result in enumerate(found.results):
             if self._draw.random() < self._share:
-                ill = {"verdict": "internal_error", "reward": None, "score": None}
+                ill = {"verdict": Verdict.INTERNAL_ERROR, "reward": None, "score": None}
                 found.results[number] = result.model_copy(update=ill)
                 found.rewards[number] = None
                 self.lost += 1
