@@ -11,7 +11,7 @@ PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do 
 	&& echo "$$candidate" && break; done)
 ARGS ?=
 
-.PHONY: help setup setup-dev demo test test-training serve check bench images doctor clean
+.PHONY: help setup setup-dev demo test test-training serve check mutate bench images doctor clean
 
 help:  ## show this menu
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -47,9 +47,14 @@ check: setup-dev  ## lint, format, types, layers, unit tests
 bench: setup-dev  ## ratios against a bare subprocess, printed and written as JSON
 	$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
+mutate: setup-dev  ## mutation testing of judge and rewards; ARGS="sandbox_service.judge.values*" for a part
+	$(BIN)/python -m pip install --quiet 'mutmut>=3.8,<4'
+	PYTHONPATH="$(CURDIR)/mutants" $(BIN)/mutmut run $(ARGS)
+	$(BIN)/mutmut results
+
 clean:  ## remove the virtual environment, caches and the state of `make serve`
 	rm -rf $(VENV) .sandbox-service build dist .coverage .hypothesis .pytest_cache .mypy_cache \
-		.ruff_cache .import_linter_cache
+		.ruff_cache .import_linter_cache mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup-dev: $(VENV)/.installed-dev

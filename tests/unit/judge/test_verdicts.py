@@ -77,6 +77,7 @@ def test_memory_limit_is_told_though_the_time_was_up_too(make_report):
         ({"ending": Ending.SIGNALED, "signal": 11}, "ended by signal 11 (SIGSEGV)"),
         ({"ending": Ending.SIGNALED, "signal": 99}, "ended by signal 99"),
         ({"ending": Ending.SIGNALED}, "ended by a signal"),
+        ({"usage": Usage(cpu_time_s=2.0)}, ""),
         ({"usage": Usage(cpu_time_s=2.013)}, "more CPU time than the limit of 2 s"),
         (
             {"ending": Ending.SIGNALED, "signal": 9, "usage": Usage(cpu_time_s=2.5)},

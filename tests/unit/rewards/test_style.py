@@ -33,12 +33,28 @@ def test_findings_that_cannot_be_read_are_missing():
     assert style_score(b"ruff: not found", "a = 1\n") is None
 
 
-def test_ruff_understands_the_command_line_and_ignores_noqa():
-    _, *arguments = style_argv(["E", "F"])
-    ruff = Path(sys.executable).parent / "ruff"
-    code = "import os  # noqa\n"
+def ruff(folder, code, *select):
+    program, *arguments = style_argv(select)
+    path = Path(sys.executable).parent / program
+    found = subprocess.run(
+        [path, *arguments], input=code.encode(), capture_output=True, check=True, cwd=folder
+    )
+    assert style_score(found.stdout, code) is not None
+    return [finding["code"] for finding in json.loads(found.stdout)]
 
-    found = subprocess.run([ruff, *arguments], input=code.encode(), capture_output=True, check=True)
 
-    assert style_score(found.stdout, code) == 0.0
-    assert json.loads(found.stdout)[0]["code"] == "F401"
+def test_ruff_understands_the_command_line_and_ignores_noqa(tmp_path):
+    assert ruff(tmp_path, "import os  # noqa\n", "E", "F") == ["F401"]
+
+
+def test_ruff_looks_for_the_selected_rules_only(tmp_path):
+    code = "import os\ndef Loud(): pass\n"
+
+    assert ruff(tmp_path, code, "N802") == ["N802"]
+
+
+def test_ruff_reads_no_configuration_and_leaves_nothing_behind(tmp_path):
+    (tmp_path / "ruff.toml").write_text('[lint.per-file-ignores]\n"*" = ["F401"]\n', "utf-8")
+
+    assert ruff(tmp_path, "import os\n", "F") == ["F401"]
+    assert [path.name for path in tmp_path.iterdir()] == ["ruff.toml"]
