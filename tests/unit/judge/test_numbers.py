@@ -94,3 +94,14 @@ def test_more_digits_than_any_double_has_are_compared():
     assert not is_close(off, b"0.5", Tolerance(0.0, 0.0))
     assert is_close(off, b"0.5", Tolerance(1e-40, 0.0))
     assert not is_close(off, b"0.5", Tolerance(1e-45, 0.0))
+
+
+def test_difference_is_not_rounded_to_the_tolerance():
+    off = b"100000000000000000001.00000000000000000001"
+
+    assert is_close(b"100000000000000000001.0", b"1.0", Tolerance(1e20, 0.0))
+    assert not is_close(off, b"1.0", Tolerance(1e20, 0.0))
+
+
+def test_difference_beyond_all_numbers_is_not_close():
+    assert not is_close(b"-9e999999", b"9e999999", MICRO)
