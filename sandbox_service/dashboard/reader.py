@@ -70,13 +70,15 @@ class Reader:
             pipeline.zrangebyscore(keys.WORKERS, now, "+inf", 0, _WORKERS_SHOWN, withscores=True)
             pipeline.hgetall(keys.UNREADY)
             pipeline.hgetall(keys.BUSY)
-            alive, rows, unready, busy = await pipeline.execute()
+            pipeline.hgetall(keys.SANDBOXES)
+            alive, rows, unready, busy, sandboxes = await pipeline.execute()
         workers = [
             WorkerState(
                 name=name.decode(),
                 lease_s=lease_end - now,
                 runs_for=busy.get(name, b"").decode(),
                 trouble=unready.get(name, b"").decode(),
+                sandboxes=int(sandboxes.get(name, 0)),
             )
             for name, lease_end in rows
         ]

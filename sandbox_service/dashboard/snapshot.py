@@ -22,6 +22,9 @@ class WorkerState(Model):
     trouble: str = ""
     """Why it takes no jobs; empty when it does."""
 
+    sandboxes: int = 0
+    """Sandboxes that it has."""
+
 
 class Recent(Model):
     """A submission that was done lately, without what it printed."""

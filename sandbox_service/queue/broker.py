@@ -226,6 +226,12 @@ class Broker:
             reasons = cast("list[bytes]", await self.redis.hvals(keys.UNREADY))
         return reasons[0].decode() if reasons else None
 
+    async def sandboxes(self) -> int:
+        """Counts the sandboxes of all workers."""
+        with redis_errors():
+            raw = cast("list[bytes]", await self.redis.hvals(keys.SANDBOXES))
+        return sum(map(int, raw))
+
     async def counters(self) -> dict[str, float]:
         """Returns the counters that workers and API replicas share."""
         with redis_errors():

@@ -85,14 +85,18 @@ RENEW = (
     NOW
     + SHARE
     + """
--- KEYS: workers   ARGV: worker, lease_s
+-- KEYS: workers   ARGV: worker, lease_s, sandboxes open, more started, more lost
 redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+redis.call('HSET', 'sandbox:sandboxes', ARGV[1], ARGV[3])
+redis.call('HINCRBY', 'sandbox:metrics', 'sandboxes_started', ARGV[4])
+redis.call('HINCRBY', 'sandbox:metrics', 'sandboxes_lost', ARGV[5])
 local taken = 0
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)) do
   taken = taken + give_back('sandbox:in_flight:' .. name)
   redis.call('ZREM', KEYS[1], name)
   redis.call('HDEL', 'sandbox:busy', name)
   redis.call('HDEL', 'sandbox:unready', name)
+  redis.call('HDEL', 'sandbox:sandboxes', name)
 end
 return taken
 """
@@ -106,6 +110,7 @@ RELEASE = (
 redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', 'sandbox:busy', ARGV[1])
 redis.call('HDEL', 'sandbox:unready', ARGV[1])
+redis.call('HDEL', 'sandbox:sandboxes', ARGV[1])
 return give_back(KEYS[2])
 """
 )

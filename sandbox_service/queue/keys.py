@@ -33,6 +33,7 @@ WAKE = "sandbox:wake"
 """List of tokens; an idle worker that takes one looks for work."""
 
 BUSY = "sandbox:busy"
+SANDBOXES = "sandbox:sandboxes"
 """Hash of the workers that run something, with the tenant whose it is."""
 
 DEAD = "sandbox:dead"

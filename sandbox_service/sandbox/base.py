@@ -1,7 +1,7 @@
 """The protocol between whoever needs a program run and whatever runs it."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sandbox_service.schema.result import SandboxInfo
 from sandbox_service.schema.run import Execution, ExecutionReport
@@ -69,6 +69,19 @@ class Engine(Protocol):
         """Lets go of the engine's own resources."""
 
 
+class PoolFigures(NamedTuple):
+    """What a worker's sandboxes look like."""
+
+    open: int = 0
+    """Sandboxes that there are now."""
+
+    started: int = 0
+    """Started so far."""
+
+    lost: int = 0
+    """Of those, how many broke."""
+
+
 class SandboxSource(Protocol):
     """What the pipeline needs: a program run, whichever sandbox that takes."""
 
@@ -85,6 +98,9 @@ class SandboxSource(Protocol):
         Raises:
             SandboxError: no sandbox could begin.
         """
+
+    def figures(self) -> PoolFigures:
+        """Counts the sandboxes; may be called by another thread."""
 
     def tidy(self) -> None:
         """Removes what is not needed any more; called when there is no work."""

@@ -15,7 +15,7 @@ import structlog
 from sandbox_service.errors import ProtocolViolation, SandboxError
 from sandbox_service.sandbox.artifacts import ArtifactCache
 from sandbox_service.sandbox.background import Background, Warm, start
-from sandbox_service.sandbox.base import Engine, Gather
+from sandbox_service.sandbox.base import Engine, Gather, PoolFigures
 from sandbox_service.schema.run import Ending, Execution, ExecutionReport, RunReport
 from sandbox_service.settings import Settings
 
@@ -37,6 +37,11 @@ class Pool:
         self._artifacts = ArtifactCache(_ARTIFACT_CACHE_BYTES)
         self._reaped_s = float("-inf")
         self._under_way: _Flight | None = None
+        self._figures = PoolFigures()
+
+    def figures(self) -> PoolFigures:
+        """Counts the sandboxes that were handed to this pool."""
+        return self._figures
 
     def execute(self, execution: Execution, *, fresh: bool) -> ExecutionReport:
         """Compiles, unless the result is known, and runs; each step under its own memory limit."""
@@ -75,7 +80,7 @@ class Pool:
         Raises:
             SandboxError: it does not start.
         """
-        self._idle[image].append(start(self._engine, image, memory_bytes))
+        self._idle[image].append(self._counted(start(self._engine, image, memory_bytes)))
 
     def tidy(self) -> None:
         """Removes sandboxes that nobody has used for a while, and what dead workers left."""
@@ -85,18 +90,18 @@ class Pool:
             for warm in list(idle):
                 if now - warm.idle_since_s > self._settings.sandbox_idle_s:
                     idle.remove(warm)
-                    self._background.close(warm)
+                    self._discard(warm)
         if now - self._reaped_s > _REAP_EVERY_S:
             self._reaped_s = now
             self._engine.reap()
 
     def close(self) -> None:
         if self._under_way is not None:
-            self._background.close(self._under_way.warm)
+            self._discard(self._under_way.warm)
             self._under_way = None
         for idle in self._idle.values():
             for warm in idle:
-                self._background.close(warm)
+                self._discard(warm)
         self._idle.clear()
         self._background.shut_down()
 
@@ -142,7 +147,7 @@ class Pool:
             reports = flight.gather()
         warm.used += len(reports)
         if flight.once or self._is_worn(warm, reports):
-            self._background.close(warm)
+            self._discard(warm)
             self._replace(warm, once=flight.once)
         else:
             self._give_back(warm)
@@ -153,7 +158,7 @@ class Pool:
         try:
             yield
         except BaseException as error:
-            self._background.close(warm)
+            self._discard(warm, is_lost=True)
             if isinstance(error, SandboxError):
                 _log.warning("sandbox_lost", image=warm.image, reason=str(error))
             raise
@@ -166,7 +171,7 @@ class Pool:
             self._idle[image].remove(warm)
         else:
             coming = self._background.take(image)
-            warm = coming or start(self._engine, image, memory_bytes)
+            warm = self._counted(coming or start(self._engine, image, memory_bytes))
         if warm.memory_bytes != memory_bytes:
             self._resize(warm, memory_bytes)
         return warm
@@ -175,9 +180,19 @@ class Pool:
         try:
             warm.sandbox.set_memory(memory_bytes)
         except SandboxError:
-            self._background.close(warm)
+            self._discard(warm, is_lost=True)
             raise
         warm.memory_bytes = memory_bytes
+
+    def _counted(self, warm: Warm) -> Warm:
+        count = self._figures
+        self._figures = count._replace(open=count.open + 1, started=count.started + 1)
+        return warm
+
+    def _discard(self, warm: Warm, *, is_lost: bool = False) -> None:
+        self._background.close(warm)
+        count = self._figures
+        self._figures = count._replace(open=count.open - 1, lost=count.lost + is_lost)
 
     def _replace(self, warm: Warm, *, once: bool) -> None:
         """Begins the next sandbox: as many ahead as are used once, or one for a worn one."""
@@ -190,7 +205,7 @@ class Pool:
         idle = self._idle[warm.image]
         idle.append(warm)
         if len(idle) > self._settings.sandbox_max_idle:
-            self._background.close(idle.pop(0))
+            self._discard(idle.pop(0))
 
     def _is_worn(self, warm: Warm, reports: Sequence[ExecutionReport | None]) -> bool:
         return (

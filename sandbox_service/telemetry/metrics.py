@@ -40,6 +40,10 @@ _GAUGES = {
     "workers": "Workers that take submissions",
     "oldest_s": "Seconds for which the oldest submission has been waiting",
 }
+_POOL = {
+    "sandboxes_started": "Sandboxes started by workers",
+    "sandboxes_lost": "Sandboxes that broke",
+}
 _VERDICT = "verdict:"
 
 
@@ -75,24 +79,33 @@ class HttpMetrics:
             registry=self.registry,
         )
 
-    def render(self, counters: Mapping[str, float], queues: Sequence[QueueState]) -> bytes:
+    def render(
+        self, counters: Mapping[str, float], queues: Sequence[QueueState], sandboxes: int
+    ) -> bytes:
         """Returns the text that Prometheus reads."""
         shared = CollectorRegistry()
-        shared.register(_Shared(counters, queues))
+        shared.register(_Shared(counters, queues, sandboxes))
         return generate_latest(self.registry) + generate_latest(shared)
 
 
 class _Shared:
     """The shared hash and the queues at one moment, as metrics."""
 
-    def __init__(self, counters: Mapping[str, float], queues: Sequence[QueueState]) -> None:
+    def __init__(
+        self, counters: Mapping[str, float], queues: Sequence[QueueState], sandboxes: int
+    ) -> None:
         self._counters = counters
         self._queues = queues
+        self._sandboxes = sandboxes
 
     def collect(self) -> Iterator[Metric]:
         for name, text in _COUNTERS.items():
             value = self._counters.get(name, 0)
             yield CounterMetricFamily(f"sandbox_submissions_{name}", text, value=value)
+        for name, text in _POOL.items():
+            value = self._counters.get(name, 0)
+            title = f"sandbox_pool_{name.removeprefix('sandboxes_')}"
+            yield CounterMetricFamily(title, text, value=value)
         verdicts = CounterMetricFamily("sandbox_verdicts", "Results stored", labels=["verdict"])
         for field, value in sorted(self._counters.items()):
             if field.startswith(_VERDICT):
@@ -124,6 +137,9 @@ class _Shared:
             for queue in self._queues:
                 gauge.add_metric([queue.name], queue.model_dump()[attribute])
             yield gauge
+        yield GaugeMetricFamily(
+            "sandbox_pool_open", "Sandboxes that workers have", value=self._sandboxes
+        )
         yield GaugeMetricFamily(
             "sandbox_internal_error_ratio",
             "Share of all results that carry no information because the service failed",

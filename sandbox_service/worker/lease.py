@@ -1,12 +1,14 @@
 """A worker's sign of life, and the takeover of jobs from workers that give none."""
 
 import threading
+from collections.abc import Callable
 
 import redis
 import structlog
 
 from sandbox_service.queue import dispatch, keys
 from sandbox_service.queue.submissions import SubmissionStore
+from sandbox_service.sandbox.base import PoolFigures
 from sandbox_service.schema.verdict import Lane
 
 _log = structlog.get_logger(__name__)
@@ -18,8 +20,17 @@ _LOOKED_AT = 200
 class Lease:
     """Renewed by a thread of its own, so that a long run does not look like death."""
 
-    def __init__(self, store: SubmissionStore, worker: str, lease_s: float) -> None:
+    def __init__(
+        self,
+        store: SubmissionStore,
+        worker: str,
+        lease_s: float,
+        figures: Callable[[], PoolFigures] = PoolFigures,
+    ) -> None:
+        """Takes what counts the worker's sandboxes, which is told with each renewal."""
         connection = store.redis
+        self._figures = figures
+        self._told = PoolFigures()
         self._worker = worker
         self._lease_s = lease_s
         self._renew = connection.register_script(dispatch.RENEW)
@@ -39,7 +50,11 @@ class Lease:
 
     def renew(self) -> int:
         """Extends the lease; returns how many jobs of dead workers went back to the queue."""
-        taken = self._renew(keys=[keys.WORKERS], args=[self._worker, self._lease_s])
+        now, told = self._figures(), self._told
+        more = (now.started - told.started, now.lost - told.lost)
+        args: list[str | float] = [self._worker, self._lease_s, now.open, *more]
+        taken = self._renew(keys=[keys.WORKERS], args=args)
+        self._told = now
         if taken:
             _log.warning("jobs_taken_over", jobs=taken)
         return int(taken)

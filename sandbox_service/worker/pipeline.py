@@ -14,7 +14,7 @@ from sandbox_service.judge.verdicts import detail_of_run, verdict_of_run
 from sandbox_service.languages import LanguageTable
 from sandbox_service.rewards.measured import Measured
 from sandbox_service.rewards.policies import explained_reward_of
-from sandbox_service.sandbox.base import Gather, SandboxSource
+from sandbox_service.sandbox.base import Gather, PoolFigures, SandboxSource
 from sandbox_service.schema.checker import InteractiveChecker
 from sandbox_service.schema.result import Result, SandboxInfo, StepResult, TestResult
 from sandbox_service.schema.run import Execution, ExecutionReport, RunReport
@@ -98,6 +98,10 @@ class Pipeline:
         judged = self._judged(program, submission, submission.tests, known)
         measured = self._measuring.measure(submission, program)
         return _result(submission_id, submission, program, judged, measured)
+
+    def figures(self) -> PoolFigures:
+        """Counts the sandboxes."""
+        return self._source.figures()
 
     def tidy(self) -> None:
         """Removes what is not needed any more; called when there is no work."""

@@ -230,7 +230,7 @@ def run_worker(
         worker = SubmissionWorker(
             connection,
             connect(url, retries=0),
-            Lease(lease_store, name, settings.worker_lease_s),
+            Lease(lease_store, name, settings.worker_lease_s, pipeline.figures),
             name=name,
             on_idle=pipeline.tidy,
             settings=settings,

@@ -22,6 +22,7 @@ from sandbox_service.queue.payload import Payload
 from sandbox_service.queue.submissions import SubmissionStore
 from sandbox_service.queue.suites import SuiteReader
 from sandbox_service.queue.tickets import Claim
+from sandbox_service.sandbox.base import PoolFigures
 from sandbox_service.schema.result import Result, Timing
 from sandbox_service.schema.submission import Submission
 from sandbox_service.schema.verdict import Verdict
@@ -52,6 +53,9 @@ class Pipeline(Protocol):
             EngineUnavailable: nothing can be run here for the moment.
             SandboxError: no sandbox could do it; another try may succeed.
         """
+
+    def figures(self) -> PoolFigures:
+        """Counts the sandboxes; may be called by another thread."""
 
     def tidy(self) -> None:
         """Removes what is not needed any more; called when there is no work."""

@@ -54,4 +54,5 @@ async def metrics(request: Request) -> Response:
     service = service_of(request)
     counters = await service.broker.counters()
     queues = await service.broker.queue_states()
-    return Response(service.metrics.render(counters, queues), media_type=CONTENT_TYPE_LATEST)
+    text = service.metrics.render(counters, queues, await service.broker.sandboxes())
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -103,7 +103,8 @@ export function drawWorkers({ workers, worker_count: number }) {
   const rows = workers.map((worker) => el("tr", { class: worker.trouble ? "warn" : "" },
     el("th", { scope: "row", class: "mono" }, worker.name),
     el("td", {}, worker.trouble || (worker.runs_for ? runsFor(worker.runs_for) : "idle")),
+    el("td", {}, count(worker.sandboxes)),
     el("td", {}, `renews within ${duration(Math.max(0, worker.lease_s))}`)));
-  put("workers", el("div", { class: "scroll" }, table("Workers alive", ["Name", "State", "Sign of life"], rows)),
+  put("workers", el("div", { class: "scroll" }, table("Workers alive", ["Name", "State", "Sandboxes", "Sign of life"], rows)),
     number > workers.length ? el("p", { class: "note" }, `and ${count(number - workers.length)} more`) : null);
 }

@@ -218,3 +218,15 @@ def test_closing_the_pool_does_not_wait_for_what_was_begun(make_pool, engine):
     pool.close()
     assert engine.started[0].is_closed
     assert engine.started[0].executions == []
+
+
+def test_figures_count_what_is_open_started_and_lost(make_pool, engine):
+    pool = make_pool(engine)
+    pool.execute(execution(), fresh=False)
+    pool.execute(execution(image="native"), fresh=False)
+    engine.started[0].dies = True
+    with pytest.raises(SandboxDied):
+        pool.execute(execution(), fresh=False)
+    assert pool.figures() == (1, 2, 1)
+    pool.close()
+    assert pool.figures().open == 0

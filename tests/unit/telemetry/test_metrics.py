@@ -6,7 +6,7 @@ from sandbox_service.telemetry.metrics import HttpMetrics, judged, observed
 
 def _text(**counters: float) -> str:
     queue = QueueState(name="default", depth=3, started=2, workers=1)
-    return HttpMetrics().render(counters, [queue]).decode()
+    return HttpMetrics().render(counters, [queue], 4).decode()
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,21 @@ def test_queues_are_gauges() -> None:
     assert 'sandbox_queue_workers{queue="default"} 1.0' in text
 
 
+def test_pool_is_counted() -> None:
+    text = _text(sandboxes_started=7, sandboxes_lost=2)
+
+    assert "sandbox_pool_open 4.0" in text
+    assert "sandbox_pool_started_total 7.0" in text
+    assert "sandbox_pool_lost_total 2.0" in text
+
+
 def test_what_never_happened_is_zero() -> None:
     assert "sandbox_submissions_canceled_total 0.0" in _text()
 
 
 def test_oldest_submission_is_a_gauge() -> None:
     queue = QueueState(name="eval", depth=1, started=0, workers=1, oldest_s=2.5)
-    text = HttpMetrics().render({}, [queue]).decode()
+    text = HttpMetrics().render({}, [queue], 0).decode()
 
     assert 'sandbox_queue_oldest_seconds{queue="eval"} 2.5' in text
 

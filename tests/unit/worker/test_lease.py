@@ -5,6 +5,7 @@ from sandbox_service.queue import keys
 from sandbox_service.queue.signing import Signer
 from sandbox_service.queue.submissions import SubmissionStore
 from sandbox_service.queue.tickets import Ticket
+from sandbox_service.sandbox.base import PoolFigures
 from sandbox_service.worker.lease import Lease
 
 _LONG_AGO = 1.0
@@ -106,3 +107,18 @@ def test_waiting_submission_that_a_job_carries_stays(
     connection.zadd(keys.waiting("train"), {"t/a": _LONG_AGO})
 
     assert Lease(store, "w", 60).adopt_orphans() == 0
+
+
+def test_sandboxes_are_told_with_each_renewal_and_forgotten_at_the_end(
+    connection: redis.Redis, store: SubmissionStore
+) -> None:
+    figures = iter([PoolFigures(1, 1, 0), PoolFigures(2, 4, 1), PoolFigures(2, 4, 1)])
+    lease = Lease(store, "w", 60, lambda: next(figures))
+    for _ in range(3):
+        lease.renew()
+
+    assert connection.hgetall(keys.SANDBOXES) == {b"w": b"2"}
+    told = connection.hmget(keys.METRICS, "sandboxes_started", "sandboxes_lost")
+    assert told == [b"4", b"1"]
+    lease.stop()
+    assert connection.exists(keys.SANDBOXES) == 0
