@@ -13,7 +13,7 @@ import struct
 from collections import OrderedDict
 from typing import Any, NoReturn
 
-from runners import inhabitants, init, jail, kernel, loopback, view, warmup
+from runners import huge, inhabitants, init, jail, kernel, loopback, view, warmup
 
 _FOR_PROGRAMS = ("program",)
 _FOR_ALL = ("program", "call", "candidate", "tester", "shared", "interactor")
@@ -106,6 +106,7 @@ def _start(modules: list[str], names: tuple[str, ...], *, nested: bool) -> Zygot
                 loopback.build()
                 view.build()
             harnesses = warmup.prepare(modules, names)
+            huge.use_huge_pages()
         except OSError as error:
             theirs.send(str(error).encode())
             os._exit(1)
