@@ -56,9 +56,10 @@ def tool_argv(
     bwrap: Path, command: Sequence[str], *, binds: Iterable[tuple[Path, str]]
 ) -> list[str]:
     """Returns the command line that starts a tool of ours which reads what nobody trusts."""
-    options = ["--uid", str(NOBODY), "--gid", str(NOBODY)]
-    line = _walls(bwrap, binds=binds, options=options)
-    return [*line, "--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp", "--", *command]  # noqa: S108
+    # Before the binds: what is bound may lie in there.
+    scratch = ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - the tool's own
+    options = ["--uid", str(NOBODY), "--gid", str(NOBODY), *scratch]
+    return [*_walls(bwrap, binds=binds, options=options), "--", *command]
 
 
 def _walls(bwrap: Path, *, binds: Iterable[tuple[Path, str]], options: list[str]) -> list[str]:

@@ -95,7 +95,7 @@ def test_fusion_compile_error_has_no_run(service):
 
 
 @pytest.mark.parametrize(
-    "fields", [{"files": {"a": "x"}}, {"language": "sql"}, {"fetch_files": ["o"]}]
+    "fields", [{"files": {"a": "x"}}, {"language": "lean"}, {"fetch_files": ["o"]}]
 )
 def test_fusion_what_cannot_be_done_is_a_sandbox_error(service, fields):
     answer = fusion(service, **fields)
@@ -196,7 +196,7 @@ async def test_published_fusion_client_is_served_on_an_event_loop(service):
 
 def test_published_fusion_client_raises_where_the_sandbox_cannot(service):
     sandbox_fusion = pytest.importorskip("sandbox_fusion")
-    asked = sandbox_fusion.RunCodeRequest(code="select 1", language="sql")
+    asked = sandbox_fusion.RunCodeRequest(code="#eval 1", language="lean")
     with pytest.raises(Exception, match="Sandbox responded with error"):
         sandbox_fusion.run_code(asked, endpoint=address(service), max_attempts=1)
 

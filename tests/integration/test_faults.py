@@ -18,6 +18,7 @@ from sandbox_service.doctor.engines import examine_docker, try_engine
 from sandbox_service.doctor.finding import State
 from sandbox_service.queue.embedded import find_redis_server
 from sandbox_service.sandbox.daemon import connect
+from sandbox_service.sandbox.docker import DockerEngine
 from sandbox_service.sandbox.hardening import LABEL_INSTANCE
 from sandbox_service.sandbox.images import image_name
 from sandbox_service.sandbox.local import LocalEngine
@@ -104,6 +105,8 @@ def test_two_thousand_programs_outlive_the_death_of_the_docker_daemon_too(tmp_pa
         with Village(tmp_path, workers=2, docker=daemon) as village:
             _outlive(village, _real_body, times=20, every_s=1.6)
         assert {"worker", "api", "redis", "docker", "container"} <= set(village.killed)
+        # What killed workers left, the next one to start removes.
+        DockerEngine(Settings(docker_host=daemon.address)).reap()
         assert daemon.containers() == []
     finally:
         source.close()
