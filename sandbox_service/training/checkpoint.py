@@ -106,7 +106,7 @@ def random_states() -> dict[str, Any]:
     name, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - libraries draw from it
     return {
         "python": [version, list(numbers), gauss],
-        "numpy": [name, torch.from_numpy(keys.astype("int64")), *rest],
+        "numpy": [name, torch.from_numpy(np.asarray(keys).astype("int64")), *rest],
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
