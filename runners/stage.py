@@ -50,8 +50,8 @@ class Stage:
             self._make_folders(relative)
             if path in self._files:
                 os.unlink(path)
-            self._files.add(path)
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            self._files.add(path)
             try:
                 wire.write_all(fd, content)
             finally:

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ WALL_TIME_S = 10.0
 _CPU_TIME_S = 8
 _MEMORY_BYTES = 1 << 30
 _ANSWER_BYTES = 64 * 1024
+_BEGUN = b"+"  # from here on it is the completion that takes time and memory
 _OVER_A_LIMIT = "it could not be read within the limits"
 
 
@@ -57,7 +59,8 @@ def _style(code: str, rules: Sequence[str]) -> Measured:
 def measure_apart(request: dict[str, Any]) -> Measured:
     """Measures in a fork, within limits; a completion that goes over them is worth zero.
 
-    If it is the expected answer that nobody can read, the score is missing.
+    What is not the completion's doing is missing: an expected answer that cannot be read within
+    the limits, and a library that breaks.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -65,15 +68,27 @@ def measure_apart(request: dict[str, Any]) -> Measured:
         _answer(writer, request)
     os.close(writer)
     try:
-        has_come = select.select([reader], [], [], WALL_TIME_S)[0]
-        data = os.read(reader, _ANSWER_BYTES) if has_come else b""
+        data = _read_all(reader)
     finally:
         os.close(reader)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+    if not data.startswith(_BEGUN):
+        return Measured(None, "what is expected could not be read within the limits")
     with contextlib.suppress(ValueError, TypeError):
-        return Measured(*json.loads(data))
+        return Measured(*json.loads(data.removeprefix(_BEGUN)))
     return Measured(0.0, _OVER_A_LIMIT)
+
+
+def _read_all(reader: int) -> bytes:
+    """Reads to the end, or for as long as there is time."""
+    data, deadline = b"", time.monotonic() + WALL_TIME_S
+    while select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        part = os.read(reader, _ANSWER_BYTES)
+        if not part:
+            break
+        data += part
+    return data
 
 
 def _answer(writer: int, request: dict[str, Any]) -> None:
@@ -81,9 +96,21 @@ def _answer(writer: int, request: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_TIME_S, _CPU_TIME_S))
     try:
-        os.write(writer, json.dumps(measure(request)).encode())
+        if "answer" in request:
+            is_mathematics(request["answer"][1])
+        os.write(writer, _BEGUN)
+        os.write(writer, json.dumps(_measure_or_say_why_not(request)).encode())
     finally:
         os._exit(0)
+
+
+def _measure_or_say_why_not(request: dict[str, Any]) -> Measured:
+    try:
+        return measure(request)
+    except (MemoryError, RecursionError):
+        return Measured(0.0, _OVER_A_LIMIT)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the library's
+        return Measured(None, f"it could not be measured: {type(error).__name__}")
 
 
 def serve() -> None:

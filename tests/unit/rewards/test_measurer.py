@@ -30,7 +30,7 @@ def test_code_that_ends_ruff_is_worth_nothing(monkeypatch):
     assert measurer.measure({"style": ["a = 1\n", ["F"]]}).score == 0.0
 
 
-def _apart(function: str) -> list[object]:
+def _apart(function: str, reads: str = "lambda text: True") -> list[object]:
     """Measures in a fresh interpreter, with a function in place of the libraries."""
     code = f"""
 import json, os, sys, time
@@ -38,7 +38,9 @@ from sandbox_service.rewards import measurer
 from sandbox_service.rewards.measured import Measured
 measurer.WALL_TIME_S = 2.0
 measurer.measure = {function}
-print(json.dumps([measurer.measure_apart({{}}), measurer.measure_apart({{"is": "second"}})]))
+measurer.is_mathematics = {reads}
+asked = {{"answer": ["completion", "expected"]}}
+print(json.dumps([measurer.measure_apart(asked), measurer.measure_apart(asked)]))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
@@ -56,8 +58,13 @@ print(json.dumps([measurer.measure_apart({{}}), measurer.measure_apart({{"is": "
         ("lambda request: time.sleep(60)", 0.0),
         ("lambda request: os.kill(os.getpid(), 9)", 0.0),
         ("lambda request: bytearray(2 << 30)", 0.0),
-        ("lambda request: 1 / 0", 0.0),
+        ("lambda request: 1 / 0", None),
     ],
 )
 def test_whatever_happens_in_the_fork_there_is_an_answer(function, score):
     assert [found[0] for found in _apart(function)] == [score, score]
+
+
+@pytest.mark.parametrize("reads", ["lambda text: time.sleep(60)", "lambda text: 1 / 0"])
+def test_expected_answer_that_nobody_can_read_is_missing_never_zero(reads):
+    assert [found[0] for found in _apart("lambda request: Measured(1.0)", reads)] == [None, None]
