@@ -1,10 +1,11 @@
 """The first text that a sandbox's interpreter runs: takes the runner from the stream, starts it.
 
 Nothing of the host is mounted for it. The stream begins with one line, the size of a JSON object
-{"modules": {name: source}, "warm": [modules to import], "nested": bool}, then the object, then
-frames.
+{"modules": {name: source}, "compiled": their codes, "magic": for which interpreter,
+"warm": [modules to import], "nested": bool}, then the object, then frames.
 """
 
+import binascii
 import importlib
 import json
 import marshal
@@ -12,6 +13,7 @@ import os
 import sys
 import types
 from collections.abc import Sequence
+from importlib._bootstrap_external import MAGIC_NUMBER  # `importlib.util` is large
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -59,6 +61,15 @@ def _receive() -> dict[str, Any]:
     return received
 
 
+def _codes(received: dict[str, Any]) -> dict[str, types.CodeType]:
+    """Returns the codes that came, or compiles the texts if those are for another interpreter."""
+    sources, compiled = received.pop("modules"), received.pop("compiled")
+    if received["magic"] != MAGIC_NUMBER.hex():
+        return _compiled(sources)
+    codes: dict[str, types.CodeType] = marshal.loads(binascii.a2b_base64(compiled))  # noqa: S302
+    return codes
+
+
 def _compiled(sources: dict[str, str]) -> dict[str, types.CodeType]:
     """Compiles in a process that ends: what a compiler leaves in memory, every fork would copy."""
     out, into = os.pipe()
@@ -78,7 +89,7 @@ def _compiled(sources: dict[str, str]) -> dict[str, types.CodeType]:
 
 def _start() -> None:
     received = _receive()
-    finder = _FromMemory(_compiled(received.pop("modules")))
+    finder = _FromMemory(_codes(received))
     sys.meta_path.insert(0, finder)
     runner = importlib.import_module("runners.main")
     runner.main(received["warm"], nested=received["nested"])

@@ -3,8 +3,12 @@
 The bytes are described in `runners/wire.py`; the two sides share no code.
 """
 
+import base64
 import json
+import marshal
 import struct
+from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -41,13 +45,29 @@ def boot_text(runners_dir: Path) -> str:
 
 def boot_payload(runners_dir: Path, warm: tuple[str, ...], *, nested: bool = True) -> bytes:
     """Returns what the boot program reads first: the runner's modules and what to import."""
+    modules, compiled = _modules(runners_dir)
+    data = json.dumps(
+        {
+            "modules": modules,
+            "compiled": compiled,
+            "magic": MAGIC_NUMBER.hex(),
+            "warm": warm,
+            "nested": nested,
+        }
+    ).encode()
+    return f"{len(data)}\n".encode() + data
+
+
+@cache
+def _modules(runners_dir: Path) -> tuple[dict[str, str], str]:
+    """Returns the runner's modules as text, and compiled for interpreters of this one's version."""
     modules = {
         "runners" if path.stem == "__init__" else f"runners.{path.stem}": path.read_text("utf-8")
         for path in sorted(runners_dir.glob("*.py"))
         if path.stem != "boot"
     }
-    data = json.dumps({"modules": modules, "warm": warm, "nested": nested}).encode()
-    return f"{len(data)}\n".encode() + data
+    codes = {name: compile(text, f"<{name}>", "exec", optimize=2) for name, text in modules.items()}
+    return modules, base64.b64encode(marshal.dumps(codes)).decode()
 
 
 class Blobs:
